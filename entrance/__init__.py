@@ -1,0 +1,12 @@
+"""The only door of a sandbox: what an agent wants of the world is decided, metered and recorded here.
+
+It imports nothing else of ours. Its rooms, from the bottom up:
+
+- `decision`, `session`: what may be decided, and about whom [pure].
+- `errors`: what can go wrong, by what the caller does about it.
+- `ports`: what the door needs from whoever runs it.
+- `audit`: the typed record of every decision, written before the answer goes out.
+- `vault`: the one place where a plaintext secret exists.
+- `mcp`, `git`, `model`: the three counters of the door.
+- `app`: puts them behind one aiohttp application.
+"""

@@ -1,0 +1,90 @@
+"""What the door needs from whoever runs it. Each port belongs to its user; what it raises is said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Protocol
+
+from entrance.session import Ended, RunId, Session
+
+
+class Sessions(Protocol):
+    """Finds the session of a run token."""
+
+    def find(self, token_sha256: str) -> Session | Ended | None:
+        """The session, `Ended` when its run is over, None when the token was never one of ours."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as MCP lists it. `input_schema` is JSON Schema. `read_only`: it changes nothing."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answered: text for the agent, `is_error` when the call failed."""
+
+    text: str
+    is_error: bool = False
+    touched: tuple[str, ...] = ()
+    """Ids of the records that the call read or changed, for the run's ledger."""
+
+
+class ToolProvider(Protocol):
+    """One connection's tools."""
+
+    @property
+    def connection(self) -> str:
+        """The connection's name, as grants name it."""
+        ...
+
+    async def tools(self, session: Session) -> Sequence[Tool]:
+        """Everything the connection offers; the gateway shows only what was granted."""
+        ...
+
+    async def call(self, session: Session, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Do it. Bad arguments and refusals by the far side come back as an error result.
+
+        Raises: Unavailable when the far side can't be reached.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or many model calls, and what they cost in US dollars."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: Decimal = field(default_factory=Decimal)
+    calls: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.cost_usd + other.cost_usd,
+            self.calls + other.calls,
+        )
+
+
+class Meter(Protocol):
+    """Adds up what each run spends. What was added survives a crash of the process."""
+
+    async def spent(self, run: RunId) -> Usage:
+        """What the run has spent so far. Raises: Unavailable (then the call is refused)."""
+        ...
+
+    async def add(self, run: RunId, usage: Usage) -> None:
+        """Add one call's usage. Raises: Unavailable."""
+        ...

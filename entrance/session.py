@@ -1,0 +1,75 @@
+"""Who stands at the door: the run token a sandbox shows, and the session it means [pure]."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NewType
+
+RunId = NewType("RunId", str)
+TaskId = NewType("TaskId", str)
+"""A work item's full id, `PROJECT/ITEM`, as Polarion's REST names it."""
+
+TOKEN_PREFIX = "sgr_"  # noqa: S105 - a prefix, so that scanners recognise a leaked token
+
+
+def new_run_token() -> str:
+    """A fresh opaque run token: 256 random bits. Only its hash is ever stored."""
+    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def hash_token(token: str) -> str:
+    """SHA-256 of a token, hex: the only form in which a token is kept."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class RepoGrant:
+    """One repository that a run may fetch, and may push its own branches to when `push`.
+
+    `name` is its path at the door (`/git/<name>`): host[:port]/path, no scheme.
+    `url` is the real one. `credential` names the vault's secret for it; None means none is needed.
+    """
+
+    name: str
+    url: str
+    push: bool = False
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a run token means: one run, from one source address, with these grants and no others."""
+
+    run: RunId
+    task: TaskId
+    project: str
+    agent: str
+    """The bot user that acts in Polarion."""
+    address: str
+    """The sandbox's source address. A token shown from anywhere else opens nothing."""
+    token_sha256: str
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Connection name to the tools granted at it."""
+    repositories: tuple[RepoGrant, ...] = ()
+    models: frozenset[str] = frozenset()
+    """Granted models, `provider:model`."""
+    budget_usd: Decimal = Decimal(0)
+    """What this run may spend on models."""
+
+    @property
+    def item(self) -> str:
+        """The task's id inside its project, as branches carry it (`agent/<item>/...`)."""
+        return self.task.rsplit("/", 1)[-1]
+
+    def repository(self, name: str) -> RepoGrant | None:
+        """The grant for the repository at `/git/<name>`, or None when there is none."""
+        return next((grant for grant in self.repositories if grant.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that was closed. Kept so that a token used after its run is named as such."""
+
+    run: RunId
