@@ -1,0 +1,7 @@
+"""Runs agents on the tasks that people assign to them, each run in a sandbox of its own.
+
+From the bottom up: `domain` decides (pure), `ports` say what is needed of the world, `runner`,
+`reconciler`, `workqueue` and `watcher` do it, `adapters` and `harnesses` are the world, `api` is
+for people, `settings` reads the environment, `app` puts all of it together; `stack` brings a whole
+installation up on one machine, `cli` is the `sandgate` command.
+"""

@@ -1,0 +1,10 @@
+"""What Sandgate knows, as pure values and pure decisions; nothing here does I/O or reads a clock.
+
+- `task`, `team`: what Polarion says: tasks, agents, engagements, grants, budgets.
+- `run`: the states of a run and their table of transitions, its outcomes and causes.
+- `plan`: what to do next, from what was observed.
+- `verdict`: how a run ended, and of what.
+- `briefing`: the instructions and the prompt that an agent is given.
+- `grants`: what an engagement's grants mean for one run at the door.
+- `ledger`: what a run read, changed and was refused, from its records.
+"""

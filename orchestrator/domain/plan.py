@@ -1,0 +1,171 @@
+"""What to do next about one task, from what was observed [pure].
+
+Level-triggered: it is asked again after every step and after every crash, so a step may be
+planned twice and must be idempotent.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from orchestrator.domain.run import Cause, Exit, Run, RunState, Trigger
+from orchestrator.domain.task import Task, TaskStatus
+from orchestrator.domain.team import Agent, Engagement
+
+
+class SandboxState(StrEnum):
+    """What became of a run's sandbox."""
+
+    NONE = "none"
+    LIVE = "live"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The world around one task, read afresh."""
+
+    now: datetime
+    task: Task | None
+    run: Run | None
+    """The task's active run, or its latest."""
+    engagement: Engagement | None = None
+    agent: Agent | None = None
+    agent_busy: bool = False
+    """The same agent has an active run on another task."""
+    sandbox: SandboxState = SandboxState.NONE
+    closed: str = ""
+    """Why no run may start at all now (posture probe failing); empty when one may."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """Make a run record; from then on the run owns the task and the agent."""
+
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Make disk, sandbox, session, clone, and start the harness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Store what the harness says until it is over, or something else wants attention."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The harness is over, or is to be ended now."""
+
+    exit: Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Revoke, read evidence, remove the sandbox, write the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Look again later, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Tell people on the task why it can't be run, and fail it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """There is nothing to do."""
+
+
+Step = StartRun | Prepare | Follow | Finish | Settle | Wait | Refuse | Idle
+
+WAKES: Mapping[TaskStatus, Trigger] = {
+    TaskStatus.OPEN: Trigger.ASSIGNED,
+    TaskStatus.SENT_BACK: Trigger.SENT_BACK,
+    TaskStatus.ANSWERED: Trigger.ANSWERED,
+}
+"""The statuses in which a task waits for its agent, and what they mean to the run."""
+
+
+def plan(seen: Observed) -> Step:
+    """The one next step for the task."""
+    if seen.run is None or not seen.run.active:
+        return _between_runs(seen)
+    return _DURING[seen.run.state](seen, seen.run)
+
+
+def _between_runs(seen: Observed) -> Step:
+    trigger = WAKES.get(seen.task.status) if seen.task else None
+    if seen.task is None or trigger is None or seen.engagement is None:
+        return Idle()
+    if seen.closed:
+        return Wait(seen.closed)
+    if seen.agent_busy:
+        return Wait(f"{seen.engagement.bot} is busy with another task")
+    refusal = refusal_of(seen.engagement, seen.agent)
+    return Refuse(refusal) if refusal else StartRun(trigger)
+
+
+def refusal_of(engagement: Engagement, agent: Agent | None) -> str:
+    """Why this engagement can't run anything, as a sentence; empty when it can."""
+    if agent is None:
+        return f"No agent of the pool has the bot user {engagement.bot}; create it, then retry."
+    if engagement.left_usd <= 0:
+        return (
+            f"The budget of engagement {engagement.id} is spent "
+            f"({engagement.spent_usd} of {engagement.budget_usd} USD); raise it, then retry."
+        )
+    if agent.model not in engagement.grants.models:
+        return f"Engagement {engagement.id} doesn't grant the model {agent.model}; grant it, then retry."
+    return ""
+
+
+def _queued(seen: Observed, run: Run) -> Step:
+    if run.cancelled_by:
+        return Finish(Exit(None, Cause.CANCELLED, f"cancelled by {run.cancelled_by}"))
+    return Wait(seen.closed) if seen.closed else Prepare()
+
+
+def _preparing(seen: Observed, run: Run) -> Step:
+    if run.cancelled_by:
+        return Finish(Exit(None, Cause.CANCELLED, f"cancelled by {run.cancelled_by}"))
+    if seen.now >= run.deadline_at:
+        return Finish(Exit(None, Cause.DEADLINE, "the deadline passed while preparing"))
+    return Wait(seen.closed) if seen.closed else Prepare()
+
+
+def _running(seen: Observed, run: Run) -> Step:
+    if run.cancelled_by:
+        return Finish(Exit(None, Cause.CANCELLED, f"cancelled by {run.cancelled_by}"))
+    if seen.sandbox is not SandboxState.LIVE:
+        return Finish(Exit(None, Cause.SANDBOX_LOST, f"the sandbox is {seen.sandbox}"))
+    if seen.now >= run.deadline_at:
+        return Finish(Exit(None, Cause.DEADLINE, f"the deadline {run.deadline_at:%H:%M:%S} passed"))
+    return Follow()
+
+
+def _settling(_seen: Observed, _run: Run) -> Step:
+    return Settle()
+
+
+def _ended(_seen: Observed, _run: Run) -> Step:
+    return Idle()
+
+
+_DURING: Mapping[RunState, Callable[[Observed, Run], Step]] = {
+    RunState.QUEUED: _queued,
+    RunState.PREPARING: _preparing,
+    RunState.RUNNING: _running,
+    RunState.SETTLING: _settling,
+    RunState.ENDED: _ended,
+}

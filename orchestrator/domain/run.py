@@ -1,0 +1,190 @@
+"""A run: its states, how they follow each other, how it can end, and of what [pure].
+
+RULES: whatever changes a run's state goes through `after()`, and `TRANSITIONS` is the only place
+where it is said what may follow what. The reference page is made from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from entrance.ports import Usage
+from entrance.session import RunId, Session, TaskId
+
+
+class RunState(StrEnum):
+    """Where a run is."""
+
+    QUEUED = "queued"
+    PREPARING = "preparing"
+    RUNNING = "running"
+    SETTLING = "settling"
+    ENDED = "ended"
+
+
+class RunEvent(StrEnum):
+    """What moves a run on."""
+
+    PREPARE = "prepare"
+    HARNESS_STARTED = "harness_started"
+    OVER = "over"
+    SETTLED = "settled"
+
+
+TRANSITIONS: Mapping[tuple[RunState, RunEvent], RunState] = {
+    (RunState.QUEUED, RunEvent.PREPARE): RunState.PREPARING,
+    (RunState.QUEUED, RunEvent.OVER): RunState.SETTLING,
+    (RunState.PREPARING, RunEvent.PREPARE): RunState.PREPARING,
+    (RunState.PREPARING, RunEvent.HARNESS_STARTED): RunState.RUNNING,
+    (RunState.PREPARING, RunEvent.OVER): RunState.SETTLING,
+    (RunState.RUNNING, RunEvent.OVER): RunState.SETTLING,
+    (RunState.SETTLING, RunEvent.SETTLED): RunState.ENDED,
+}
+
+STATES: Mapping[RunState, str] = {
+    RunState.QUEUED: "The run exists and waits for a free place; nothing was started.",
+    RunState.PREPARING: "Disk, sandbox, session, clone and harness are being made. Starts over after a crash.",
+    RunState.RUNNING: "The harness works; its output is followed, its time and budget are watched.",
+    RunState.SETTLING: "The harness is over: token revoked, evidence read, sandbox removed, record written.",
+    RunState.ENDED: "Everything is in the record. Nothing follows.",
+}
+
+
+class Outcome(StrEnum):
+    """How a run ended, as a person needs to know it."""
+
+    SUBMITTED = "submitted"
+    ASKED = "asked"
+    DELEGATED = "delegated"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+class Cause(StrEnum):
+    """Of what a run ended, always with evidence in the record."""
+
+    HANDED_OVER = "handed_over"
+    NO_HANDOVER = "no_handover"
+    CANCELLED = "cancelled"
+    DEADLINE = "deadline"
+    SILENT = "silent"
+    BUDGET = "budget"
+    OOM = "oom"
+    PIDS = "pids"
+    DISK = "disk"
+    SANDBOX_LOST = "sandbox_lost"
+    PREPARATION = "preparation"
+    HARNESS_ERROR = "harness_error"
+
+
+CAUSES: Mapping[Cause, str] = {
+    Cause.HANDED_OVER: "The agent submitted, asked or delegated; the gateway recorded the call.",
+    Cause.NO_HANDOVER: "The agent stopped without submitting, asking or delegating.",
+    Cause.CANCELLED: "A person cancelled the run.",
+    Cause.DEADLINE: "The run's time was over.",
+    Cause.SILENT: "The harness gave no sign of life for too long.",
+    Cause.BUDGET: "The run's or the engagement's budget was spent; the model gateway said 403.",
+    Cause.OOM: "The kernel killed something in the sandbox for memory (host counter), and the run failed.",
+    Cause.PIDS: "The sandbox reached its limit of processes (host counter), and the run failed.",
+    Cause.DISK: "The task's disk is full (statvfs on the host), and the run failed.",
+    Cause.SANDBOX_LOST: "The sandbox or its execd is gone.",
+    Cause.PREPARATION: "Disk, sandbox, clone or harness could not be made; the evidence says which.",
+    Cause.HARNESS_ERROR: "The harness ended by an error of its own.",
+}
+
+
+class Trigger(StrEnum):
+    """Why a run was started."""
+
+    ASSIGNED = "assigned"
+    SENT_BACK = "sent_back"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the agent handed over: the successful call of a Polarion tool that ends a run."""
+
+    outcome: Outcome
+    summary: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the harness was over. `code` None: it is not known, which is never success."""
+
+    code: int | None
+    cause: Cause | None = None
+    """Set when we, not the harness, ended it: cancelled, deadline, silent, lost, preparation."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One attempt of one agent at one task. `version` counts its changes (compare-and-set)."""
+
+    id: RunId
+    task: TaskId
+    project: str
+    agent: str
+    engagement: str
+    trigger: Trigger
+    harness: str
+    model: str
+    created_at: datetime
+    deadline_at: datetime
+    state: RunState = RunState.QUEUED
+    since: Mapping[str, datetime] = field(default_factory=dict)
+    """When each state was first entered, by state; the phases' seconds come from it."""
+    session: Session | None = None
+    sandbox: str = ""
+    command: str = ""
+    cursor: int = -1
+    """The last line of the harness's output that is stored as events."""
+    cancelled_by: str = ""
+    ending: Ending | None = None
+    exit: Exit | None = None
+    outcome: Outcome | None = None
+    cause: Cause | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """The sandbox's facts: image, limits, network, server version."""
+    record: str = ""
+    """The agentRun work item's id, once it exists."""
+    usage: Usage = field(default_factory=Usage)
+    budget_usd: Decimal = Decimal(0)
+    version: int = 0
+
+    @property
+    def active(self) -> bool:
+        return self.state is not RunState.ENDED
+
+
+def after(run: Run, event: RunEvent, at: datetime, **changes: Any) -> Run:
+    """The run after `event`, with `changes`; its version goes up by one.
+
+    Raises: ValueError when the table has no such transition.
+    """
+    state = TRANSITIONS.get((run.state, event))
+    if state is None:
+        raise ValueError(f"run {run.id} is {run.state}: {event} can't follow")
+    since = {**run.since, str(state): run.since.get(str(state), at)}
+    return replace(run, state=state, since=since, version=run.version + 1, **changes)
+
+
+def changed(run: Run, **changes: Any) -> Run:
+    """The run with `changes` in the same state; its version goes up by one."""
+    return replace(run, version=run.version + 1, **changes)
+
+
+def phases(run: Run) -> dict[str, float]:
+    """Seconds spent in each state that the run has left, by state, in order of time."""
+    entered = sorted((at, state) for state, at in run.since.items())
+    return {
+        state: round((later - at).total_seconds(), 3)
+        for (at, state), (later, _) in zip(entered, entered[1:], strict=False)
+    }

@@ -1,0 +1,63 @@
+"""Who works: agents of the pool, their skills, and the engagements that hire them [pure]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Approved know-how that an agent is given with every run."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent of the pool. `model` is `provider:model`; `harness` names the loop that runs it."""
+
+    id: str
+    title: str
+    bot: str
+    harness: str
+    model: str
+    instructions: str
+    skills: tuple[Skill, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository that an engagement opens to its agent."""
+
+    url: str
+    push: bool = True
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What an engagement lets its agent use: tools by connection, repositories, models."""
+
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    repositories: tuple[Repository, ...] = ()
+    models: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Engagement:
+    """An agent hired into a project, by a supervisor, with a budget in US dollars."""
+
+    id: str
+    project: str
+    bot: str
+    supervisor: str
+    budget_usd: Decimal
+    spent_usd: Decimal
+    grants: Grants
+    active: bool = True
+
+    @property
+    def left_usd(self) -> Decimal:
+        """What may still be spent; never below zero."""
+        return max(self.budget_usd - self.spent_usd, Decimal(0))

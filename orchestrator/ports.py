@@ -1,0 +1,300 @@
+"""What running agents needs of the world. Everything may raise `entrance.errors`; more is said where it matters."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from entrance.ports import Usage
+from entrance.session import RunId, TaskId
+from orchestrator.domain.run import Run
+from orchestrator.domain.task import Comment, Task
+from orchestrator.domain.team import Agent, Engagement
+from orchestrator.domain.verdict import Evidence
+
+
+class Clock(Protocol):
+    """Where time comes from."""
+
+    def now(self) -> datetime:
+        """The time, aware, UTC."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened in a run, as the live view and the transcript show it.
+
+    `seq` counts from 0 in each run without gaps: the line of the harness's output it came from,
+    or a number past them for our own. `kind` is the harness-neutral type (text, tool_call,
+    tool_result, usage, phase, ended...), `data` its facts.
+    """
+
+    seq: int
+    at: datetime
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What the agentRun work item says of a run; text fields are JSON."""
+
+    run: Run
+    title: str
+    engagement: str
+    ledger: Mapping[str, Any]
+    gateway_calls: Sequence[Mapping[str, Any]]
+
+
+class Tracker(Protocol):
+    """Polarion, as the runner's service user: what is to be done, and the record of what was."""
+
+    async def engagements(self) -> Sequence[Engagement]:
+        """All active engagements, of all projects."""
+        ...
+
+    async def waking(self, engagements: Sequence[Engagement]) -> Sequence[Task]:
+        """Tasks that wait for one of these agents: its bot is assigned, the status is a waking one."""
+        ...
+
+    async def task(self, task: TaskId) -> Task | None:
+        """The task now, or None when it is gone."""
+        ...
+
+    async def thread(self, task: TaskId) -> Sequence[Comment]:
+        """The task's comments, oldest first."""
+        ...
+
+    async def agent(self, bot: str) -> Agent | None:
+        """The pool's agent with this bot user, with its approved skills."""
+        ...
+
+    async def memories(self, project: str, agent: str) -> Sequence[str]:
+        """Active memories of the project that this agent is to be reminded of."""
+        ...
+
+    async def act(self, task: TaskId, action: str) -> None:
+        """Do a workflow action. Raises: Conflict when the task's status doesn't have it."""
+        ...
+
+    async def comment(self, task: TaskId, title: str, text: str) -> None:
+        """Say something on the task, once: a comment of ours with this title is not repeated."""
+        ...
+
+    async def record(self, record: RunRecord) -> str:
+        """Make or update the run's agentRun work item (found by its run key) and return its id."""
+        ...
+
+    async def attach(self, item: str, name: str, path: Path) -> None:
+        """Attach a file, unless one of that name is attached already."""
+        ...
+
+    async def spent(self, engagement: str, total_usd: Decimal) -> None:
+        """Write what the engagement has spent in all. Idempotent: a total, not an addition."""
+        ...
+
+
+class Runs(Protocol):
+    """Operational state: runs, their events and what they spend. It can be lost without losing history."""
+
+    async def create(self, run: Run) -> None:
+        """Store a new run. Raises: Conflict when its task or its agent has an active run."""
+        ...
+
+    async def replace(self, run: Run) -> None:
+        """Store a changed run. Raises: Conflict unless the stored version is `run.version - 1`."""
+        ...
+
+    async def get(self, run: RunId) -> Run:
+        """Raises: NotFound."""
+        ...
+
+    async def latest(self, task: TaskId) -> Run | None:
+        """The task's active run, or its newest."""
+        ...
+
+    async def active(self) -> Sequence[Run]:
+        """All runs that haven't ended."""
+        ...
+
+    async def recent(self, limit: int) -> Sequence[Run]:
+        """The newest runs, newest first."""
+        ...
+
+    async def add_events(self, run: RunId, events: Sequence[Event]) -> None:
+        """Store events; ones that are there already (same run and seq) are left alone."""
+        ...
+
+    def events(self, run: RunId, after: int = -1) -> AsyncIterator[Event]:
+        """The run's stored events with a higher seq, in order."""
+        ...
+
+    async def usage(self, run: RunId) -> Usage:
+        """What the run has used so far."""
+        ...
+
+    async def engagement_usd(self, engagement: str) -> Decimal:
+        """What all runs of an engagement have cost so far, in US dollars."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mounts:
+    """Host folders of a task's capped disk, for its sandbox."""
+
+    workspace: Path
+    home: Path
+
+
+class Disks(Protocol):
+    """One capped disk image a task, for /workspace and $HOME."""
+
+    async def ensure(self, task: TaskId) -> Mounts:
+        """Make the task's disk if need be and mount it. Raises: Unavailable (host disk full, not root)."""
+        ...
+
+    async def release(self, task: TaskId) -> None:
+        """Unmount it; the image and what is on it stay."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """The sandbox that a run asks for. It gets exactly this, or is killed."""
+
+    run: RunId
+    task: TaskId
+    execd_token: str
+    mounts: Mounts
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A live sandbox: OpenSandbox's id, its address on the sandbox network, and facts for the record."""
+
+    id: str
+    address: str
+    execd_token: str = field(repr=False)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A short command that ran to its end. `exit_code` None: lost."""
+
+    exit_code: int | None
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The output of a background command since a cursor: whole lines, and the next cursor."""
+
+    lines: Sequence[str]
+    cursor: int
+    running: bool
+    exit_code: int | None = None
+
+
+class Sandboxes(Protocol):
+    """Sandboxes on a Docker host through OpenSandbox. A lost sandbox raises NotFound in every call."""
+
+    async def create(self, spec: SandboxSpec) -> Sandbox:
+        """Make it, check that it is exactly what was asked, admit its address, wait until it answers.
+
+        Nothing is left when it raises. Raises: Unavailable, Forbidden (it was not what was asked).
+        """
+        ...
+
+    async def find(self, run: RunId, execd_token: str) -> Sandbox | None:
+        """The run's live sandbox, or None. Never one whose execd is dead."""
+        ...
+
+    async def kill(self, run: RunId) -> None:
+        """Close its way out, end it, and remove what belonged to it. Idempotent."""
+        ...
+
+    async def renew(self, sandbox: Sandbox) -> None:
+        """Heartbeat: without it the sandbox ends by itself soon."""
+        ...
+
+    async def execute(
+        self, sandbox: Sandbox, argv: Sequence[str], *, env: Mapping[str, str] | None = None,
+        cwd: str = "/workspace", timeout_s: float = 60,
+    ) -> Completed:
+        """Run a short command to its end; output is bounded."""
+        ...
+
+    async def start(
+        self, sandbox: Sandbox, argv: Sequence[str], *, env: Mapping[str, str], cwd: str
+    ) -> str:
+        """Start a command in the background and return its id."""
+        ...
+
+    async def progress(self, sandbox: Sandbox, command: str, cursor: int) -> Progress:
+        """What the command said after line `cursor` (-1: from the start), and whether it still runs."""
+        ...
+
+    async def interrupt(self, sandbox: Sandbox, command: str) -> None:
+        """SIGINT to the command's group, SIGKILL two seconds later."""
+        ...
+
+    async def sweep(self, sandbox: Sandbox) -> None:
+        """End every process that a run left behind."""
+        ...
+
+    async def write(self, sandbox: Sandbox, path: str, content: bytes) -> None:
+        """Write a file as the sandbox's user."""
+        ...
+
+    async def evidence(self, run: RunId, task: TaskId) -> Evidence:
+        """The host's counters for the run's sandbox; works on a dead one while its container is there."""
+        ...
+
+    async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
+        """Runs that have a sandbox of this installation but are not among `live`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a harness is started in a sandbox: files to write first, then a command."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    files: Mapping[str, bytes]
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a harness is started for."""
+
+    model: str
+    system: str
+    prompt: str
+    entrance: str
+    """The door's base URL as seen from the sandbox."""
+    run_token: str = field(repr=False)
+    workdir: str = "/workspace"
+
+
+class Harness(Protocol):
+    """One kind of agent loop: how to start it, and how to read what it says."""
+
+    @property
+    def name(self) -> str:
+        """As an agent's `harness` field names it."""
+        ...
+
+    def start(self, assignment: Assignment) -> Start:
+        """The files, command and environment for this assignment."""
+        ...
+
+    def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
+        """One line of its output as (kind, data) of our events; anything unreadable is kind `raw`."""
+        ...
