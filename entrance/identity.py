@@ -1,0 +1,130 @@
+"""Who asks: a run token and the address that it comes from, checked together before anything else.
+
+The token is looked for where clients put one: `Authorization: Bearer`, the password of
+`Authorization: Basic` (git), `x-api-key`, `x-goog-api-key`; never in a query, where it would be
+logged. The address is the peer of the TCP connection; no header can change it.
+"""
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Middleware
+from multidict import CIMultiDictProxy
+from structlog.contextvars import bound_contextvars
+
+from entrance.answers import refusal
+from entrance.audit import Audit, Decided
+from entrance.decision import Deny
+from entrance.ports import Sessions
+from entrance.session import Ended, Session, hash_token
+
+SESSION = web.RequestKey("session", Session)
+"""Where handlers find the session of a request that got past the door."""
+
+OPEN_PATHS = frozenset({"/healthz"})
+"""Paths that anyone on the sandboxes' bridge may ask; they tell nothing."""
+
+ASK_FOR_TOKEN: Mapping[str, str] = {hdrs.WWW_AUTHENTICATE: 'Basic realm="sandgate"'}
+"""git asks its credential helper only when it is asked like this."""
+
+NO_TOKEN = "This door opens to a run's token only, and the request shows none."  # noqa: S105 - words
+CLOSED = "The token that the request shows opens nothing from here."
+
+_KEY_HEADERS = ("x-api-key", "x-goog-api-key")
+
+Trouble = Literal["missing", "several", "unknown", "ended", "foreign"]
+
+
+def tokens_shown(headers: CIMultiDictProxy[str]) -> frozenset[str]:
+    """Every token in the request's headers; an unreadable header shows none."""
+    shown = [value.strip() for name in _KEY_HEADERS for value in headers.getall(name, ())]
+    for value in headers.getall(hdrs.AUTHORIZATION, ()):
+        scheme, _, rest = value.strip().partition(" ")
+        if scheme.lower() == "bearer":
+            shown.append(rest.strip())
+        elif scheme.lower() == "basic":
+            shown.append(_basic_password(rest.strip()))
+    return frozenset(token for token in shown if token)
+
+
+def _basic_password(encoded: str) -> str:
+    try:
+        decoded = base64.b64decode(encoded, validate=True).decode("utf-8", "surrogateescape")
+    except (binascii.Error, ValueError):
+        return ""
+    return decoded.partition(":")[2]
+
+
+def authenticate(found: Session | Ended | None, address: str) -> Session | Deny:
+    """The session, if its token comes from its own address. The reason is for the record only."""
+    match found:
+        case Session() if found.address == address:
+            return found
+        case Session():
+            return Deny(f"foreign token: it belongs to run {found.run} at {found.address}")
+        case Ended():
+            return Deny(f"ended run: the token died with run {found.run}")
+        case None:
+            return Deny("unknown token: it was never one of ours, or ended long ago")
+
+
+def identity(sessions: Sessions, audit: Audit) -> Middleware:
+    """The middleware that lets nothing in without a session, and records each it turns away.
+
+    No token: 401. A token that opens nothing here: 403, as harnesses retry a 401 for a minute and
+    take a 403 as the end (CASE-101). The client isn't told which of the reasons it was.
+    """
+
+    @web.middleware
+    async def middleware(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        if request.path in OPEN_PATHS:
+            return await handler(request)
+        address = peer_address(request)
+        shown = tokens_shown(request.headers)
+        found = sessions.find(hash_token(next(iter(shown)))) if len(shown) == 1 else None
+        session = authenticate(found, address)
+        if isinstance(session, Session):
+            request[SESSION] = session
+            with bound_contextvars(run=session.run, task=session.task, agent=session.agent):
+                return await handler(request)
+        why, denied = _told_apart(len(shown), found, session)
+        await audit.decided(
+            Decided(
+                "auth",
+                f"{request.method} {request.path[:200]}",
+                denied,
+                address=address,
+                run=found.run if found else None,
+                detail={"trouble": why},
+            )
+        )
+        if why == "missing":
+            return refusal(request.path, 401, "no_token", NO_TOKEN, ASK_FOR_TOKEN)
+        return refusal(request.path, 403, "closed", CLOSED)
+
+    return middleware
+
+
+def peer_address(request: web.Request) -> str:
+    """The address at the other end of the connection; empty when it has just gone."""
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    return str(peer[0]) if peer else ""
+
+
+def _told_apart(shown: int, found: Session | Ended | None, denied: Deny) -> tuple[Trouble, Deny]:
+    if shown == 0:
+        return "missing", Deny("no token")
+    if shown > 1:
+        return "several", Deny("several tokens: the request shows different ones")
+    match found:
+        case Session():
+            return "foreign", denied
+        case Ended():
+            return "ended", denied
+        case None:
+            return "unknown", denied
