@@ -1,4 +1,4 @@
-"""What running agents needs of the world. Everything may raise `entrance.errors`; more is said where it matters."""
+"""What running agents needs of the world. Everything may raise `entrance.errors`."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +27,8 @@ class Clock(Protocol):
 class Event:
     """One thing that happened in a run, as the live view and the transcript show it.
 
-    `seq` counts from 0 in each run without gaps: the line of the harness's output it came from,
-    or a number past them for our own. `kind` is the harness-neutral type (text, tool_call,
-    tool_result, usage, phase, ended...), `data` its facts.
+    `seq` counts from 0 in each run, without gaps. `kind` is the harness-neutral type (text,
+    tool_call, tool_result, usage, phase, ended, raw...), `data` its facts.
     """
 
     seq: int
@@ -223,8 +222,13 @@ class Sandboxes(Protocol):
         ...
 
     async def execute(
-        self, sandbox: Sandbox, argv: Sequence[str], *, env: Mapping[str, str] | None = None,
-        cwd: str = "/workspace", timeout_s: float = 60,
+        self,
+        sandbox: Sandbox,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/workspace",
+        timeout_s: float = 60,
     ) -> Completed:
         """Run a short command to its end; output is bounded."""
         ...

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from orchestrator.domain.grants import grant_for
 from orchestrator.domain.run import Cause, Exit, Run, RunState, Trigger
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
@@ -112,12 +113,12 @@ def _between_runs(seen: Observed) -> Step:
         return Wait(seen.closed)
     if seen.agent_busy:
         return Wait(f"{seen.engagement.bot} is busy with another task")
-    refusal = refusal_of(seen.engagement, seen.agent)
+    refusal = refusal_of(seen.task, seen.engagement, seen.agent)
     return Refuse(refusal) if refusal else StartRun(trigger)
 
 
-def refusal_of(engagement: Engagement, agent: Agent | None) -> str:
-    """Why this engagement can't run anything, as a sentence; empty when it can."""
+def refusal_of(task: Task, engagement: Engagement, agent: Agent | None) -> str:
+    """Why this task can't be run under this engagement, as a sentence; empty when it can."""
     if agent is None:
         return f"No agent of the pool has the bot user {engagement.bot}; create it, then retry."
     if engagement.left_usd <= 0:
@@ -127,6 +128,11 @@ def refusal_of(engagement: Engagement, agent: Agent | None) -> str:
         )
     if agent.model not in engagement.grants.models:
         return f"Engagement {engagement.id} doesn't grant the model {agent.model}; grant it, then retry."
+    if task.repository and grant_for(engagement.grants, task.repository) is None:
+        return (
+            f"Engagement {engagement.id} doesn't grant the repository {task.repository}; "
+            "grant it, then retry."
+        )
     return ""
 
 

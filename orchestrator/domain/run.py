@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from entrance.ports import Usage
@@ -45,8 +46,8 @@ TRANSITIONS: Mapping[tuple[RunState, RunEvent], RunState] = {
 }
 
 STATES: Mapping[RunState, str] = {
-    RunState.QUEUED: "The run exists and waits for a free place; nothing was started.",
-    RunState.PREPARING: "Disk, sandbox, session, clone and harness are being made. Starts over after a crash.",
+    RunState.QUEUED: "The run exists and waits for a free place.",
+    RunState.PREPARING: "Disk, sandbox, clone and harness are being made; starts over after a crash.",
     RunState.RUNNING: "The harness works; its output is followed, its time and budget are watched.",
     RunState.SETTLING: "The harness is over: token revoked, evidence read, sandbox removed, record written.",
     RunState.ENDED: "Everything is in the record. Nothing follows.",
@@ -144,7 +145,9 @@ class Run:
     sandbox: str = ""
     command: str = ""
     cursor: int = -1
-    """The last line of the harness's output that is stored as events."""
+    """The last line of the harness's output that is stored as an event."""
+    events: int = 0
+    """How many events are stored: the next one's `seq`."""
     cancelled_by: str = ""
     ending: Ending | None = None
     exit: Exit | None = None
@@ -186,5 +189,5 @@ def phases(run: Run) -> dict[str, float]:
     entered = sorted((at, state) for state, at in run.since.items())
     return {
         state: round((later - at).total_seconds(), 3)
-        for (at, state), (later, _) in zip(entered, entered[1:], strict=False)
+        for (at, state), (later, _) in pairwise(entered)
     }

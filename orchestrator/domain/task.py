@@ -21,7 +21,7 @@ class TaskStatus(StrEnum):
     OTHER = ""
 
     @classmethod
-    def _missing_(cls, value: object) -> "TaskStatus":
+    def _missing_(cls, _value: object) -> "TaskStatus":
         return cls.OTHER
 
 

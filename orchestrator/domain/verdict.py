@@ -33,7 +33,11 @@ class Case:
 
 
 _FATAL: tuple[tuple[Callable[[Case], bool], Outcome, Cause], ...] = (
-    (lambda c: c.exit.cause is Cause.SANDBOX_LOST and c.evidence.oom_kills > 0, Outcome.FAILED, Cause.OOM),
+    (
+        lambda c: c.exit.cause is Cause.SANDBOX_LOST and c.evidence.oom_kills > 0,
+        Outcome.FAILED,
+        Cause.OOM,
+    ),
     (lambda c: c.exit.cause is Cause.SANDBOX_LOST, Outcome.FAILED, Cause.SANDBOX_LOST),
     (lambda c: c.exit.cause is Cause.PREPARATION, Outcome.FAILED, Cause.PREPARATION),
     (lambda c: c.exit.cause is Cause.SILENT, Outcome.FAILED, Cause.SILENT),

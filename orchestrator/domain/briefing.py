@@ -1,0 +1,97 @@
+"""What an agent is told: its instructions (system) and the task (prompt) [pure].
+
+Text that people or agents wrote is set off in tags and named as data: it may ask for things, but
+only the instructions say what the agent may do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.domain.grants import folder_of
+from orchestrator.domain.run import Trigger
+from orchestrator.domain.task import Comment, Task
+from orchestrator.domain.team import Agent, Engagement
+
+RULES = """\
+You work alone in a sandbox. It holds no secret and reaches one door only: the model, your tools \
+and the granted repositories. There is no other network.
+When something is refused, the reason is in the answer: act on it, don't try to get around it.
+Push your work only to branches below `agent/{item}/` of the repository you were given. \
+Everything else is refused.
+Run the tests before you submit. Commit small, with messages that say why.
+End every run by exactly one of these tools: `submit_for_approval` when the work is done and pushed, \
+`ask_questions` when you can't go on without a person, `delegate` when another agent has to do a part.
+A run that ends in no other way counts as failed."""
+
+TRIGGERS = {
+    Trigger.ASSIGNED: "The task was assigned to you.",
+    Trigger.SENT_BACK: "Your earlier work was sent back; the newest comments say what to change.",
+    Trigger.ANSWERED: "Your questions were answered; the answers are in the newest comments.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """The two texts that a harness is started with."""
+
+    system: str
+    prompt: str
+
+
+def brief(
+    *,
+    agent: Agent,
+    engagement: Engagement,
+    task: Task,
+    thread: Sequence[Comment],
+    memories: Sequence[str],
+    trigger: Trigger,
+) -> Briefing:
+    """Build the briefing of one run."""
+    return Briefing(
+        system=_system(agent, engagement, task, memories),
+        prompt=_prompt(task, thread, trigger),
+    )
+
+
+def _system(agent: Agent, engagement: Engagement, task: Task, memories: Sequence[str]) -> str:
+    parts = [
+        (
+            f"You are {agent.title}, a coding agent hired into the project {engagement.project}. "
+            f"Your supervisor is {engagement.supervisor}."
+        ),
+        RULES.format(item=task.item),
+        agent.instructions,
+    ]
+    parts += [f"# Skill: {skill.title}\n{skill.text}" for skill in agent.skills]
+    if memories:
+        parts.append(
+            "# What you learned here before\n" + "\n".join(f"- {text}" for text in memories)
+        )
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
+    lines = [
+        TRIGGERS[trigger],
+        "",
+        f"Task: {task.id}",
+        f"Item: {task.item}",
+        f"Title: {task.title}",
+    ]
+    if task.repository:
+        lines += [
+            f"Repository: {task.repository}",
+            f"Working copy: /workspace/{folder_of(task.repository)}",
+            f"Base branch: {task.base_branch}",
+            f"Your branches: agent/{task.item}/<name>",
+        ]
+    lines += ["", "<description>", task.description.strip() or "(none)", "</description>"]
+    for comment in thread:
+        lines += [
+            "",
+            f'<comment by="{comment.author}" title="{comment.title}">',
+            comment.text,
+            "</comment>",
+        ]
+    return "\n".join(lines) + "\n"

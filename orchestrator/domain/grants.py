@@ -1,0 +1,63 @@
+"""What an engagement's grants mean for one run at the door [pure]."""
+
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from entrance.session import RepoGrant, Session
+from orchestrator.domain.run import Run
+from orchestrator.domain.task import Task
+from orchestrator.domain.team import Engagement, Grants, Repository
+
+
+def door_name(url: str) -> str:
+    """A repository's name at the door: its URL without the scheme, `host[:port]/path`.
+
+    Raises: ValueError when it is no http(s) URL, or carries credentials, a query or a fragment.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not parts.path.strip("/"):
+        raise ValueError(f"{url!r} is not the http(s) URL of a repository")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("a repository's URL carries no user, query or fragment; use `credential`")
+    return f"{parts.netloc.lower()}/{parts.path.strip('/')}"
+
+
+def grant_for(grants: Grants, url: str) -> Repository | None:
+    """The grant that covers a repository, or None. A trailing slash makes no difference."""
+    return next((r for r in grants.repositories if r.url.rstrip("/") == url.rstrip("/")), None)
+
+
+def folder_of(url: str) -> str:
+    """The folder below /workspace that a repository is cloned into."""
+    return urlsplit(url).path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git") or "repository"
+
+
+def budget_of(engagement: Engagement, run_limit_usd: Decimal) -> Decimal:
+    """What one run may spend: what is left of the engagement, but no more than a run's limit."""
+    return min(engagement.left_usd, run_limit_usd)
+
+
+def session_for(
+    run: Run, task: Task, engagement: Engagement, *, address: str, token_sha256: str
+) -> Session:
+    """The session that the run's token will mean. Push is open only in the task's own repository."""
+    return Session(
+        run=run.id,
+        task=run.task,
+        project=run.project,
+        agent=run.agent,
+        address=address,
+        token_sha256=token_sha256,
+        tools=engagement.grants.tools,
+        repositories=tuple(
+            RepoGrant(
+                name=door_name(repository.url),
+                url=repository.url,
+                push=repository.push and repository.url.rstrip("/") == task.repository.rstrip("/"),
+                credential=repository.credential,
+            )
+            for repository in engagement.grants.repositories
+        ),
+        models=frozenset({run.model}) & engagement.grants.models,
+        budget_usd=run.budget_usd,
+    )

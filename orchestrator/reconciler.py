@@ -1,0 +1,164 @@
+"""observe -> plan -> perform, for one task at a time.
+
+What an error means to the loop is a table: it is what the caller does about it that its class says.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import structlog
+
+from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
+from entrance.session import RunId, TaskId
+from orchestrator.domain.plan import (
+    Finish,
+    Follow,
+    Idle,
+    Observed,
+    Prepare,
+    Refuse,
+    SandboxState,
+    Settle,
+    StartRun,
+    Step,
+    Wait,
+    plan,
+)
+from orchestrator.domain.run import Cause, Exit, Run, RunState
+from orchestrator.domain.task import Task
+from orchestrator.domain.team import Engagement
+from orchestrator.ports import Sandbox
+from orchestrator.runner.finish import finish
+from orchestrator.runner.follow import follow
+from orchestrator.runner.prepare import Order, prepare
+from orchestrator.runner.settle import settle
+from orchestrator.runner.start import Wanted, start_run
+from orchestrator.runner.world import World
+
+log = structlog.get_logger()
+
+AT_ONCE = 0.0
+SOON_S = 1.0
+WAIT_S = 3.0
+
+
+@dataclass
+class Reconciler:
+    """Brings one task to where it should be, a step at a time.
+
+    `closed` says why no run may start now (a failing posture probe), or is empty.
+    """
+
+    world: World
+    new_id: Callable[[], RunId]
+    closed: Callable[[], str]
+    _sandboxes: dict[RunId, Sandbox] = field(default_factory=dict)
+
+    async def handle(self, key: str) -> float | None:
+        """Do the next step for the task `key`. Returns when it wants to be asked again, in seconds."""
+        task = TaskId(key)
+        structlog.contextvars.bind_contextvars(task=task)
+        try:
+            seen = await self.observe(task)
+            step = plan(seen)
+            again = await self.perform(seen, step)
+        except Conflict:
+            return AT_ONCE
+        except Unavailable as error:
+            log.warning("step_postponed", error=str(error))
+            return error.retry_after_s or WAIT_S
+        except (Forbidden, Malformed, NotFound) as error:
+            return await self._give_up(task, error)
+        finally:
+            structlog.contextvars.unbind_contextvars("task")
+        return again
+
+    async def observe(self, task: TaskId) -> Observed:
+        """Read the world around a task. While a run works, Polarion isn't needed, and isn't asked."""
+        world = self.world
+        run = await world.runs.latest(task)
+        now, closed = world.clock.now(), self.closed()
+        if run and run.state in {RunState.RUNNING, RunState.SETTLING}:
+            return Observed(now, None, run, sandbox=await self._sandbox_of(run), closed=closed)
+        seen_task = await world.tracker.task(task)
+        engagement = await self._engagement(run, seen_task)
+        agent = await world.tracker.agent(engagement.bot) if engagement else None
+        busy = engagement is not None and any(
+            other.agent == engagement.bot and other.task != task
+            for other in await world.runs.active()
+        )
+        return Observed(now, seen_task, run, engagement, agent, agent_busy=busy, closed=closed)
+
+    async def perform(self, seen: Observed, step: Step) -> float | None:
+        """Do one step. Returns when to look again; None: not by ourselves."""
+        match step:
+            case Idle():
+                return None
+            case Wait(reason):
+                log.info("waiting", reason=reason)
+                return WAIT_S
+            case Refuse() | StartRun():
+                await self._begin(seen, step)
+            case Prepare() | Follow() | Finish() | Settle():
+                await self._go_on(seen, step)
+            case _:
+                assert_never(step)
+        return AT_ONCE
+
+    async def _begin(self, seen: Observed, step: Refuse | StartRun) -> None:
+        task, tracker = seen.task, self.world.tracker
+        match step:
+            case Refuse(reason) if task:
+                await tracker.comment(task.id, "Can't be run", reason)
+                await tracker.act(task.id, "start")
+                await tracker.act(task.id, "fail")
+            case StartRun(trigger) if task and seen.agent and seen.engagement:
+                wanted = Wanted(task, seen.agent, seen.engagement, trigger)
+                await start_run(self.world, wanted, self.new_id())
+
+    async def _go_on(self, seen: Observed, step: Prepare | Follow | Finish | Settle) -> None:
+        world, run = self.world, seen.run
+        if run is None:
+            return
+        match step:
+            case Prepare() if seen.task and seen.agent and seen.engagement:
+                await prepare(world, Order(run, seen.task, seen.agent, seen.engagement))
+            case Prepare():
+                gone = "the task, its agent or its engagement is gone"
+                await finish(world, run, Exit(None, Cause.PREPARATION, gone))
+            case Follow():
+                await follow(world, run, self._sandboxes[run.id])
+            case Finish(how):
+                await finish(world, run, how)
+            case Settle():
+                await settle(world, run)
+                self._sandboxes.pop(run.id, None)
+
+    async def _sandbox_of(self, run: Run) -> SandboxState:
+        if run.state is RunState.SETTLING:
+            return SandboxState.NONE
+        sandbox = await self.world.sandboxes.find(run.id, self.world.execd_token(run.id))
+        if sandbox is None:
+            return SandboxState.LOST
+        self._sandboxes[run.id] = sandbox
+        return SandboxState.LIVE
+
+    async def _engagement(self, run: Run | None, task: Task | None) -> Engagement | None:
+        engagements = await self.world.tracker.engagements()
+        if run and run.active:
+            return next((e for e in engagements if e.id == run.engagement), None)
+        if task is None:
+            return None
+        return next(
+            (e for e in engagements if e.project == task.project and e.bot in task.assignees), None
+        )
+
+    async def _give_up(self, task: TaskId, error: SandgateError) -> float | None:
+        """Our own credential or the other side's answer is wrong: a retry would not help the run."""
+        log.error("step_failed", error=str(error), kind=type(error).__name__)
+        run = await self.world.runs.latest(task)
+        if run and run.state in {RunState.QUEUED, RunState.PREPARING, RunState.RUNNING}:
+            await finish(self.world, run, Exit(None, Cause.PREPARATION, str(error)))
+            return AT_ONCE
+        return WAIT_S

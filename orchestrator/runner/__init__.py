@@ -1,0 +1,6 @@
+"""Does the steps that `domain.plan` plans, one module a step; every step may be done twice.
+
+- `world`: what the steps work with, and the two ways in which they change a run.
+- `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
+- `live`: tells watchers that a run has something new.
+"""

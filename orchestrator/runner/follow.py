@@ -1,0 +1,63 @@
+"""The step Follow: what the harness says is stored as events, until it is over or wants attention."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from entrance.errors import NotFound
+from orchestrator.domain.run import Cause, Exit, Run
+from orchestrator.ports import Harness, Progress, Sandbox
+from orchestrator.runner.finish import finish
+from orchestrator.runner.world import Limits, World
+
+
+async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
+    """Follow for at most `limits.attention_s`; finish the run when its harness is over."""
+    harness = world.harnesses[run.harness]
+    heard = world.clock.now()
+    until = heard + timedelta(seconds=world.limits.attention_s)
+    beat = heard
+    await world.sandboxes.renew(sandbox)
+    while (now := world.clock.now()) < until and not run.cancelled_by:
+        if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
+            await world.sandboxes.renew(sandbox)
+            beat = now
+        progress = await _progress(world, run, sandbox)
+        if progress is None:
+            return
+        if progress.lines:
+            heard = now
+            run = await world.tell(run.id, _events(harness, progress.lines), progress.cursor)
+            continue
+        over = _over(world.limits, run, progress, heard=heard, now=now)
+        if over:
+            await finish(world, run, over)
+            return
+        await asyncio.sleep(world.limits.poll_s)
+        run = await world.runs.get(run.id)
+
+
+async def _progress(world: World, run: Run, sandbox: Sandbox) -> Progress | None:
+    try:
+        return await world.sandboxes.progress(sandbox, run.command, run.cursor)
+    except NotFound as error:
+        await finish(world, run, Exit(None, Cause.SANDBOX_LOST, str(error)))
+        return None
+
+
+def _events(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+    return [harness.read(line) for line in lines]
+
+
+def _over(
+    limits: Limits, run: Run, progress: Progress, *, heard: datetime, now: datetime
+) -> Exit | None:
+    """How the harness is over, by itself or because it is to be ended now; None while it works."""
+    if not progress.running:
+        return Exit(progress.exit_code, detail="the harness ended")
+    if run.ending and now - run.ending.at > timedelta(seconds=limits.handover_s):
+        return Exit(None, detail="the agent handed over, but its harness went on")
+    if now - heard > timedelta(seconds=limits.silence_s):
+        return Exit(None, Cause.SILENT, f"the harness said nothing for {limits.silence_s:.0f} s")
+    return None

@@ -1,0 +1,167 @@
+"""The step Prepare: disk, sandbox, session, clone, harness; from the start again after a crash.
+
+Nothing of an earlier try survives: its sandbox is killed and its token closed before a new one is
+made, so a half-started harness can't go on unseen.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+
+from entrance.errors import SandgateError, Unavailable
+from entrance.session import RunId, hash_token, new_run_token
+from orchestrator.domain.briefing import Briefing, brief
+from orchestrator.domain.grants import door_name, folder_of, session_for
+from orchestrator.domain.plan import WAKES
+from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
+from orchestrator.domain.task import Task
+from orchestrator.domain.team import Agent, Engagement
+from orchestrator.ports import Assignment, Completed, Sandbox, SandboxSpec, Start
+from orchestrator.runner.world import World
+
+log = structlog.get_logger()
+
+CLONE = """\
+set -eu
+if [ -d "$DIR/.git" ]; then
+  git -C "$DIR" fetch --quiet --prune origin
+else
+  git clone --quiet --no-tags --branch "$BASE" -- "$URL" "$DIR"
+fi
+"""
+CLONE_TIMEOUT_S = 600.0
+
+
+class PreparationFailed(SandgateError):
+    """The run can't be prepared, and another try would not help. The message is its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is prepared from."""
+
+    run: Run
+    task: Task
+    agent: Agent
+    engagement: Engagement
+
+
+async def prepare(world: World, order: Order) -> None:
+    """Bring a run from queued or preparing to running, or to settling when it can't be prepared.
+
+    Raises: Unavailable, when something can't be reached now (the step is then done again later).
+    """
+    run = order.run.id
+    await _enter(world, run)
+    await clear(world, run)
+    if order.task.status in WAKES:
+        await world.tracker.act(order.task.id, "start")
+    token = new_run_token()
+    try:
+        sandbox = await _sandbox(world, order, token)
+        start = await _harness(world, order, sandbox, token)
+        command = await world.sandboxes.start(sandbox, start.argv, env=start.env, cwd=start.cwd)
+    except Unavailable:
+        await clear(world, run)
+        raise
+    except SandgateError as error:
+        log.warning("preparation_failed", run=run, error=str(error))
+        await clear(world, run)
+        failed = Exit(None, Cause.PREPARATION, str(error))
+        await world.amend(run, lambda r: after(r, RunEvent.OVER, world.clock.now(), exit=failed))
+        return
+    now = world.clock.now()
+    await world.amend(
+        run, lambda r: after(r, RunEvent.HARNESS_STARTED, now, command=command, cursor=-1)
+    )
+    await world.note(run, "phase", {"state": str(RunState.RUNNING)})
+
+
+async def clear(world: World, run: RunId) -> None:
+    """Close the run's token and kill its sandbox, if there is any."""
+    world.door.close(run)
+    await world.sandboxes.kill(run)
+
+
+async def _enter(world: World, run: RunId) -> None:
+    now = world.clock.now()
+    await world.amend(run, lambda r: after(r, RunEvent.PREPARE, now))
+    await world.note(run, "phase", {"state": str(RunState.PREPARING)})
+
+
+async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
+    run = order.run
+    mounts = await world.disks.ensure(run.task)
+    spec = SandboxSpec(run.id, run.task, world.execd_token(run.id), mounts)
+    sandbox = await world.sandboxes.create(spec)
+    session = session_for(
+        run,
+        order.task,
+        order.engagement,
+        address=sandbox.address,
+        token_sha256=hash_token(token),
+    )
+    await world.amend(
+        run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=sandbox.facts)
+    )
+    world.door.open(session)
+    return sandbox
+
+
+async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> Start:
+    harness = world.harnesses.get(order.run.harness)
+    if harness is None:
+        known = ", ".join(sorted(world.harnesses))
+        raise PreparationFailed(
+            f"the harness {order.run.harness!r} is not known here ({known} are)"
+        )
+    workdir = await _clone(world, order.task, sandbox, token)
+    briefing = await _briefing(world, order)
+    start = harness.start(
+        Assignment(
+            model=order.run.model,
+            system=briefing.system,
+            prompt=briefing.prompt,
+            entrance=world.entrance,
+            run_token=token,
+            workdir=workdir,
+        )
+    )
+    for path, content in start.files.items():
+        await world.sandboxes.write(sandbox, path, content)
+    return start
+
+
+async def _clone(world: World, task: Task, sandbox: Sandbox, token: str) -> str:
+    if not task.repository:
+        return "/workspace"
+    workdir = f"/workspace/{folder_of(task.repository)}"
+    done = await world.sandboxes.execute(
+        sandbox,
+        ["sh", "-c", CLONE],
+        env={
+            "SANDGATE_RUN_TOKEN": token,
+            "URL": f"{world.entrance}/git/{door_name(task.repository)}",
+            "BASE": task.base_branch,
+            "DIR": workdir,
+        },
+        timeout_s=CLONE_TIMEOUT_S,
+    )
+    _expect_done(done, f"git could not clone {task.repository} at {task.base_branch}")
+    return workdir
+
+
+def _expect_done(done: Completed, what: str) -> None:
+    if done.exit_code != 0:
+        raise PreparationFailed(f"{what} (exit {done.exit_code}): {done.output.strip()[-600:]}")
+
+
+async def _briefing(world: World, order: Order) -> Briefing:
+    return brief(
+        agent=order.agent,
+        engagement=order.engagement,
+        task=order.task,
+        thread=await world.tracker.thread(order.task.id),
+        memories=await world.tracker.memories(order.task.project, order.agent.id),
+        trigger=order.run.trigger,
+    )

@@ -1,0 +1,120 @@
+"""What the steps work with, and the two ways in which they change a run: `amend` and `note`."""
+
+import hashlib
+import hmac
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from entrance.errors import Conflict
+from entrance.session import RunId, Session
+from orchestrator.domain.run import Run, changed
+from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
+from orchestrator.runner.live import Live
+
+RACES = 20
+"""So often a lost compare-and-set is tried again before it is given up."""
+
+
+class Door(Protocol):
+    """The door's register of sessions."""
+
+    def open(self, session: Session) -> None:
+        """From now on the session's token opens the door from its address."""
+        ...
+
+    def close(self, run: RunId) -> None:
+        """The run's token opens nothing any more. Idempotent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What every run is held to. Seconds, US dollars."""
+
+    deadline_s: float
+    silence_s: float
+    limit_usd: Decimal
+    heartbeat_s: float
+    poll_s: float = 0.1
+    """Between two reads of a harness's output."""
+    attention_s: float = 15.0
+    """So long a run is followed at most before the world is observed again."""
+    handover_s: float = 30.0
+    """A harness that goes on for so long after the agent handed over is interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that the steps use."""
+
+    clock: Clock
+    tracker: Tracker
+    runs: Runs
+    disks: Disks
+    sandboxes: Sandboxes
+    door: Door
+    harnesses: Mapping[str, Harness]
+    live: Live
+    trail: Callable[[RunId], Awaitable[Sequence[Mapping[str, Any]]]]
+    """The audit lines of a run, oldest first."""
+    limits: Limits
+    entrance: str
+    """The door's base URL as a sandbox sees it."""
+    transcripts: Path
+    execd_key: bytes = field(repr=False)
+
+    def execd_token(self, run: RunId) -> str:
+        """The access token of a run's execd: derived, so that it needn't be stored anywhere.
+
+        It opens that one sandbox and nothing else.
+        """
+        return hmac.new(self.execd_key, b"execd:" + run.encode(), hashlib.sha256).hexdigest()
+
+    async def amend(self, run: RunId, change: Callable[[Run], Run | None]) -> Run:
+        """Read a run, change it, store it; again from the start when someone else was faster.
+
+        `change` returns the run with its version one higher, or None when nothing is to be changed.
+        Raises: NotFound, Unavailable, Conflict when it keeps losing.
+        """
+        for _ in range(RACES):
+            now = await self.runs.get(run)
+            wanted = change(now)
+            if wanted is None:
+                return now
+            try:
+                await self.runs.replace(wanted)
+            except Conflict:
+                continue
+            self.live.tell(run)
+            return wanted
+        raise Conflict(f"run {run} is being changed by others all the time")
+
+    async def note(self, run: RunId, kind: str, data: Mapping[str, Any]) -> Run:
+        """Add one event of our own to a run."""
+        return await self.tell(run, [(kind, data)])
+
+    async def tell(
+        self, run: RunId, said: Sequence[tuple[str, Mapping[str, Any]]], cursor: int | None = None
+    ) -> Run:
+        """Add events, and remember up to which line of the harness's output they reach.
+
+        The place is claimed before the events are stored: two writers never share a number.
+        """
+        first = 0
+
+        def claim(now: Run) -> Run:
+            nonlocal first
+            first = now.events
+            return changed(
+                now, events=first + len(said), cursor=now.cursor if cursor is None else cursor
+            )
+
+        amended = await self.amend(run, claim)
+        at = self.clock.now()
+        events = [Event(first + n, at, kind, data) for n, (kind, data) in enumerate(said)]
+        await self.runs.add_events(run, events)
+        self.live.tell(run)
+        return amended

@@ -1,0 +1,175 @@
+"""The runner's settings: the only place where the environment is read.
+
+Every field is an environment variable `SANDGATE_<GROUP>__<FIELD>`; `docs/reference/settings.md` is
+made from this model. Files that hold a secret are named, not their content: it never passes
+through the environment.
+"""
+
+from decimal import Decimal
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Group(BaseModel):
+    """One group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Api(Group):
+    """The HTTP API for people and their tools."""
+
+    host: str = "127.0.0.1"
+    """Where it listens; behind the same-origin reverse proxy in production."""
+    port: int = 8400
+    """Its port."""
+    token_file: Path
+    """File with the token that the API asks for."""
+
+
+class Polarion(Group):
+    """The system of record."""
+
+    url: str
+    """Base URL of the REST API, ending in `/polarion/rest/v1`."""
+    token_file: Path
+    """File with the personal access token of the runner's service user."""
+    pool: str = "AGENTS"
+    """The Agent Pool project."""
+    embedded: bool = False
+    """It is the embedded server: tokens for bot users can be made by ourselves."""
+
+
+class PocketBase(Group):
+    """Operational state."""
+
+    url: str
+    """Base URL."""
+    user: str = "runner@sandgate.invalid"
+    """The superuser that the runner acts as."""
+    password_file: Path
+    """File with its password."""
+
+
+class Sandboxes(Group):
+    """Sandboxes, through OpenSandbox on a Docker host."""
+
+    url: str
+    """Base URL of the OpenSandbox server."""
+    api_key_file: Path
+    """File with its API key."""
+    docker: str = ""
+    """Docker's address; empty means the default socket."""
+    image: str
+    """The sandbox image."""
+    network: str
+    """The sandbox network; also the name of the nft table."""
+    bridge: str
+    """The network's bridge interface."""
+    seccomp_file: Path
+    """The seccomp profile that a sandbox must run under."""
+    tasks: Path
+    """Folder of the tasks' disk images."""
+    memory: str = "2Gi"
+    """Memory of a sandbox."""
+    cpu: str = "2"
+    """Processors of a sandbox."""
+    pids: int = Field(default=512, ge=16)
+    """Most processes and threads in a sandbox."""
+    disk_mib: int = Field(default=4096, ge=64)
+    """Cap of a task's disk, /workspace and $HOME together, in MiB."""
+    tmp_mib: int = Field(default=512, ge=16)
+    """Cap of /tmp, in MiB; it counts as memory."""
+    shm_mib: int = Field(default=64, ge=1)
+    """Cap of /dev/shm, in MiB; it counts as memory."""
+    ttl_s: int = Field(default=600, ge=60)
+    """A sandbox without a heartbeat ends after so many seconds."""
+
+
+class Entrance(Group):
+    """The door of the sandboxes."""
+
+    host: str
+    """The gateway address of the sandbox network."""
+    port: int = 8080
+    """Its port."""
+
+
+class Provider(Group):
+    """One model provider, or a company gateway."""
+
+    base_url: str
+    """Its base URL; `/v1/messages` follows."""
+    secret: str
+    """Name of the vault's secret that holds its key."""
+
+
+class Models(Group):
+    """Model providers by name, as `provider:model` names them."""
+
+    providers: dict[str, Provider] = Field(default_factory=dict)
+    """As JSON: `{"anthropic": {"base_url": "...", "secret": "anthropic"}}`."""
+    prices: Path | None = None
+    """A YAML file with prices that are added to the shipped table, or replace its rows."""
+
+
+class Runs(Group):
+    """How runs are run."""
+
+    parallel: int = Field(default=4, ge=1)
+    """Most runs at once."""
+    poll_s: float = Field(default=2.0, gt=0)
+    """Seconds between two looks at Polarion."""
+    deadline_s: float = Field(default=3600, gt=0)
+    """Longest time of one run."""
+    silence_s: float = Field(default=900, gt=0)
+    """A harness that says nothing for so long has hung."""
+    limit_usd: Decimal = Field(default=Decimal(10), gt=0)
+    """Most that one run may spend, whatever is left of the engagement."""
+
+
+class Settings(BaseSettings):
+    """All of them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SANDGATE_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
+    )
+
+    name: str = "sandgate"
+    """The installation's name, as labels carry it."""
+    home: Path = Path(".sandgate")
+    """The installation's folder."""
+    vault_key_file: Path
+    """File with the key that seals secrets, mode 0600, outside the database."""
+    audit_file: Path
+    """The audit log."""
+    transcripts: Path
+    """Folder of the runs' transcripts."""
+    api: Api
+    polarion: Polarion
+    pocketbase: PocketBase
+    sandboxes: Sandboxes
+    entrance: Entrance
+    models: Models = Models()
+    runs: Runs = Runs()
+
+
+class Environment(BaseSettings):
+    """What the `sandgate` command takes from the environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SANDGATE_", extra="ignore", use_attribute_docstrings=True
+    )
+
+    home: Path = Path(".sandgate")
+    """The installation's folder: everything of an installation lives below it."""
+    docker_host: str = ""
+    """Docker's address; empty means the default socket."""
+    execd_image: str = ""
+    """Another OpenSandbox execd image, such as the official one; empty means our own."""
