@@ -148,6 +148,8 @@ class Run:
     """The last line of the harness's output that is stored as an event."""
     events: int = 0
     """How many events are stored: the next one's `seq`."""
+    heard_at: datetime | None = None
+    """When the harness last said something."""
     cancelled_by: str = ""
     ending: Ending | None = None
     exit: Exit | None = None

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from entrance.errors import NotFound
-from orchestrator.domain.run import Cause, Exit, Run
+from orchestrator.domain.run import Cause, Exit, Run, RunState
 from orchestrator.ports import Harness, Progress, Sandbox
 from orchestrator.runner.finish import finish
 from orchestrator.runner.world import Limits, World
@@ -15,9 +15,8 @@ from orchestrator.runner.world import Limits, World
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
     """Follow for at most `limits.attention_s`; finish the run when its harness is over."""
     harness = world.harnesses[run.harness]
-    heard = world.clock.now()
-    until = heard + timedelta(seconds=world.limits.attention_s)
-    beat = heard
+    beat = world.clock.now()
+    until = beat + timedelta(seconds=world.limits.attention_s)
     await world.sandboxes.renew(sandbox)
     while (now := world.clock.now()) < until and not run.cancelled_by:
         if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
@@ -27,10 +26,9 @@ async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
         if progress is None:
             return
         if progress.lines:
-            heard = now
             run = await world.tell(run.id, _events(harness, progress.lines), progress.cursor)
             continue
-        over = _over(world.limits, run, progress, heard=heard, now=now)
+        over = _over(world.limits, run, progress, now)
         if over:
             await finish(world, run, over)
             return
@@ -50,14 +48,12 @@ def _events(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[s
     return [harness.read(line) for line in lines]
 
 
-def _over(
-    limits: Limits, run: Run, progress: Progress, *, heard: datetime, now: datetime
-) -> Exit | None:
+def _over(limits: Limits, run: Run, progress: Progress, now: datetime) -> Exit | None:
     """How the harness is over, by itself or because it is to be ended now; None while it works."""
     if not progress.running:
         return Exit(progress.exit_code, detail="the harness ended")
     if run.ending and now - run.ending.at > timedelta(seconds=limits.handover_s):
         return Exit(None, detail="the agent handed over, but its harness went on")
-    if now - heard > timedelta(seconds=limits.silence_s):
+    if now - (run.heard_at or run.since[RunState.RUNNING]) > timedelta(seconds=limits.silence_s):
         return Exit(None, Cause.SILENT, f"the harness said nothing for {limits.silence_s:.0f} s")
     return None

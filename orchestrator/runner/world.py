@@ -108,12 +108,12 @@ class World:
         def claim(now: Run) -> Run:
             nonlocal first
             first = now.events
-            return changed(
-                now, events=first + len(said), cursor=now.cursor if cursor is None else cursor
-            )
+            if cursor is None:
+                return changed(now, events=first + len(said))
+            return changed(now, events=first + len(said), cursor=cursor, heard_at=at)
 
-        amended = await self.amend(run, claim)
         at = self.clock.now()
+        amended = await self.amend(run, claim)
         events = [Event(first + n, at, kind, data) for n, (kind, data) in enumerate(said)]
         await self.runs.add_events(run, events)
         self.live.tell(run)
