@@ -1,0 +1,121 @@
+"""The vault: keeps secrets sealed, and puts one on a request only where it may go."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from entrance.decision import Deny
+from entrance.errors import Forbidden, Malformed, NotFound
+from entrance.vault.credentials import NAME, Binding, Credential, SecretHeaders, binding_of
+from entrance.vault.seal import Keyring, bound_to, seal, unseal
+
+COLLECTION = "secrets"
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A secret as it is stored: `blob` opens only with this name, version and meta.
+
+    `meta` is plain JSON (strings and lists of strings): the binding. It must come back as stored.
+    """
+
+    name: str
+    kid: str
+    version: int
+    blob: bytes = field(repr=False)
+    meta: Mapping[str, Any]
+
+
+class SecretStore(Protocol):
+    """Keeps sealed rows by name. Each method raises Unavailable if the store can't be reached."""
+
+    async def get(self, name: str) -> Sealed | None:
+        """The row, or None when there is none."""
+        ...
+
+    async def put(self, row: Sealed) -> None:
+        """Store the row in place of any of the same name."""
+        ...
+
+    async def list(self) -> Sequence[Sealed]:
+        """Every row."""
+        ...
+
+    async def delete(self, name: str) -> None:
+        """Forget the row; no error when there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SecretInfo:
+    """What may be known of a secret by whoever lists them."""
+
+    name: str
+    version: int
+    binding: Binding
+
+
+class Vault:
+    """Secrets by name. The only class that ever holds one in the clear."""
+
+    def __init__(self, store: SecretStore, keyring: Keyring) -> None:
+        self._store = store
+        self._keyring = keyring
+
+    async def put(self, name: str, value: str, hosts: Sequence[str], kind: str) -> SecretInfo:
+        """Seal and store a secret, in place of any of the same name. See `binding_of` for `kind`.
+
+        Raises: ValueError when name, value, hosts or kind won't do; Unavailable.
+        """
+        return await self.put_bound(name, value, binding_of(kind, tuple(hosts)))
+
+    async def put_bound(self, name: str, value: str, binding: Binding) -> SecretInfo:
+        """As `put`, with a binding made by hand. Raises: ValueError, Unavailable."""
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name for a secret: letters, digits, dot, dash, _")
+        if not value or not value.isascii() or not value.isprintable() or value != value.strip():
+            raise ValueError(f"the value of {name} must be one line of printable ASCII")
+        before = await self._store.get(name)
+        version, meta = (before.version if before else 0) + 1, binding.to_meta()
+        bound = bound_to(COLLECTION, name, version, meta)
+        blob = seal(self._keyring, value.encode(), bound)
+        await self._store.put(Sealed(name, self._keyring.current, version, blob, meta))
+        return SecretInfo(name, version, binding)
+
+    async def headers_for(self, name: str, method: str, url: str) -> SecretHeaders:
+        """The header that puts the secret on a request to `url`, which must be dialled as it is.
+
+        Raises: NotFound when there is no such secret; Forbidden when it is not for this request;
+        Malformed when its row was tampered with; Unavailable.
+        """
+        row = await self._store.get(name)
+        if row is None:
+            raise NotFound(f"there is no secret {name!r}: set it with `sandgate secret set {name}`")
+        binding = _binding_in(row)
+        decision = binding.allows(method, url)
+        if isinstance(decision, Deny):
+            raise Forbidden(f"secret {name!r}: {decision.reason}")
+        value = unseal(
+            self._keyring, row.kid, row.blob, bound_to(COLLECTION, name, row.version, row.meta)
+        )
+        return Credential(name, binding, value.decode()).headers()
+
+    async def delete(self, name: str) -> None:
+        """Forget a secret. Raises: Unavailable."""
+        await self._store.delete(name)
+
+    async def names(self) -> list[str]:
+        """The names of all secrets, sorted. Raises: Unavailable."""
+        return sorted(row.name for row in await self._store.list())
+
+    async def listed(self) -> list[SecretInfo]:
+        """All secrets without their values, by name. Raises: Malformed, Unavailable."""
+        rows = sorted(await self._store.list(), key=lambda row: row.name)
+        return [SecretInfo(row.name, row.version, _binding_in(row)) for row in rows]
+
+
+def _binding_in(row: Sealed) -> Binding:
+    try:
+        return Binding.from_meta(row.meta)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Malformed(f"secret {row.name!r}: its binding can't be read; set it again") from error
