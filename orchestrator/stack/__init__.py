@@ -1,0 +1,1 @@
+"""Brings the processes of one installation up on one machine."""

@@ -1,0 +1,119 @@
+"""Debian packages of this machine: only what is missing, and no service started by an install."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.stack.steps import StepFailed
+
+POLICY = Path("/usr/sbin/policy-rc.d")
+# Our mark lets an interrupted set-up clean up at the next try, and spares anyone else's policy.
+POLICY_TEXT = "#!/bin/sh\n# sandgate: no service starts while packages are installed\nexit 101\n"
+
+INSTALL = (
+    "apt-get",
+    "-qq",
+    "--yes",
+    "--no-install-recommends",
+    "-o",
+    "DPkg::Lock::Timeout=300",
+    "-o",
+    "Dpkg::Use-Pty=0",
+    "install",
+)
+UPDATE = ("apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300", "update")
+APT_TIMEOUT_S = 900.0
+TAIL_LINES = 12
+
+
+class DebianPackages:
+    """Installs Debian packages. `env` is what the package tools run with; one index update at most."""
+
+    def __init__(self, env: Mapping[str, str], *, policy: Path = POLICY) -> None:
+        self._env = {**env, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        self._policy = policy
+        self._updated = False
+
+    def missing(self, packages: Sequence[str]) -> list[str]:
+        """Those of `packages` that dpkg doesn't list as installed (all, where there is no dpkg)."""
+        return [name for name in packages if not self._installed(name)]
+
+    def ensure(self, packages: Sequence[str], *, doing: Callable[[str], None]) -> list[str]:
+        """Install what is missing of `packages`; return what was installed.
+
+        Raises: StepFailed when this isn't Debian, the rights are lacking or the archive refuses.
+        """
+        wanted = self.missing(packages)
+        if not wanted:
+            return []
+        self._require_debian_and_root(wanted)
+        doing(f"installing {', '.join(wanted)} from Debian")
+        with _no_services(self._policy):
+            done = self._run([*INSTALL, *wanted])
+            if done.returncode and not self._updated:
+                # The index may be absent or old; an update costs seconds, so it comes second.
+                self._updated = True
+                self._run(UPDATE)
+                done = self._run([*INSTALL, *wanted])
+        if done.returncode:
+            raise StepFailed(
+                f"Installing {', '.join(wanted)} failed",
+                why=_tail(done.stdout),
+                what_to_do="Check that this machine reaches its Debian archive (apt-get update), "
+                "or install these packages yourself, then run the same command again.",
+            )
+        return wanted
+
+    def _installed(self, name: str) -> bool:
+        if shutil.which("dpkg-query") is None:
+            return False
+        done = self._run(["dpkg-query", "--show", "--showformat=${db:Status-Status}", name])
+        return done.returncode == 0 and done.stdout == "installed"
+
+    def _require_debian_and_root(self, wanted: Sequence[str]) -> None:
+        names = ", ".join(wanted)
+        if shutil.which("apt-get") is None:
+            raise StepFailed(
+                f"{names} can't be installed here",
+                why="there is no apt-get: this machine isn't a Debian",
+                what_to_do=f"Install what provides {names} on this system, then run it again.",
+            )
+        if os.geteuid() != 0:
+            raise StepFailed(
+                f"{names} can't be installed",
+                why="installing packages needs root",
+                what_to_do=f"Run it as root once, or ask for: apt-get install {' '.join(wanted)}",
+            )
+
+    def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            list(command),
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=APT_TIMEOUT_S,
+        )
+
+
+@contextmanager
+def _no_services(policy: Path) -> Iterator[None]:
+    """Keep maintainer scripts from starting services, unless the machine has a policy of its own."""
+    ours = not policy.exists() or policy.read_text() == POLICY_TEXT
+    if ours:
+        policy.write_text(POLICY_TEXT)
+        policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        if ours:
+            policy.unlink(missing_ok=True)
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-TAIL_LINES:])

@@ -1,0 +1,180 @@
+"""Programs that outlive us: started detached, known by pid and start time, stopped with a grace."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.stack.steps import StepFailed
+
+LOG_CAP_BYTES = 8 * 1024 * 1024
+POLL_S = 0.02
+KILLED_WITHIN_S = 5.0
+
+
+class _Detached(subprocess.Popen[bytes]):
+    """A child that is meant to outlive us: no warning when its handle goes."""
+
+    def __del__(self) -> None:
+        """Leave the child alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of the installation, and where its log and its pid are kept."""
+
+    name: str
+    argv: tuple[str, ...]
+    log: Path
+    pid_file: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment of the program; nothing is inherited."""
+    cwd: Path | None = None
+
+    def start(self) -> int:
+        """Start it in a session of its own, log to `log`; return its pid. A running one stays.
+
+        Raises: StepFailed when it can't be started at all.
+        """
+        running = self.pid()
+        if running is not None:
+            return running
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.pid_file.parent.mkdir(parents=True, exist_ok=True)
+        rotate(self.log)
+        try:
+            with self.log.open("ab") as log:
+                child = _Detached(
+                    self.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    cwd=self.cwd,
+                    env=dict(self.env),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise StepFailed(f"{self.name} did not start", why=str(error)) from error
+        record_pid(self.pid_file, child.pid)
+        return child.pid
+
+    def pid(self) -> int | None:
+        """The pid of the program when it runs, else None. A reused pid isn't taken for it."""
+        return recorded_pid(self.pid_file)
+
+    def alive(self) -> bool:
+        """Say whether the program runs (a zombie doesn't)."""
+        return self.pid() is not None
+
+    def stop(self, *, grace_s: float = 10.0) -> bool:
+        """TERM its process group, KILL after `grace_s`; say whether there was one to stop."""
+        stopped = stop_recorded(self.pid_file, grace_s=grace_s)
+        self.pid_file.unlink(missing_ok=True)
+        return stopped
+
+    def log_tail(self, lines: int = 15) -> str:
+        """The last lines of its log, for a person."""
+        with suppress(OSError):
+            text = self.log.read_text(errors="replace")
+            return "\n".join(text.splitlines()[-lines:])
+        return ""
+
+    def wait_ready(self, probe: Callable[[], bool], *, timeout_s: float) -> None:
+        """Wait until `probe` says yes.
+
+        Raises: StepFailed, with the last lines of the log, when the program ends or time runs out.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not probe():
+            if not self.alive():
+                raise StepFailed(
+                    f"{self.name} ended while it started",
+                    why=self.log_tail() or "it said nothing",
+                    what_to_do=f"Its log: {self.log}",
+                )
+            if time.monotonic() > deadline:
+                raise StepFailed(
+                    f"{self.name} is not ready after {timeout_s:.0f} s",
+                    why=self.log_tail() or "it said nothing",
+                    what_to_do=f"Its log: {self.log}",
+                )
+            time.sleep(POLL_S)
+
+
+def rotate(log: Path, *, cap_bytes: int = LOG_CAP_BYTES) -> None:
+    """Keep one older log of at most `cap_bytes`, so that restarts can't fill the disk."""
+    if log.exists() and log.stat().st_size > cap_bytes:
+        log.replace(log.with_suffix(log.suffix + ".1"))
+
+
+def start_time(pid: int) -> str | None:
+    """When the live process `pid` started, in the kernel's ticks; None for none or a zombie."""
+    with suppress(ChildProcessError, OSError):
+        os.waitpid(pid, os.WNOHANG)  # only does something when it is our own dead child
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (OSError, ValueError):
+        return None
+    # The program's name may hold blanks and brackets: the fields begin after the last one.
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in "ZXx" else fields[19]
+
+
+def record_pid(pid_file: Path, pid: int) -> None:
+    """Write the pid and its start time, so that a reused pid is never taken for it."""
+    part = pid_file.with_suffix(".part")
+    part.write_text(f"{pid} {start_time(pid) or ''}\n")
+    part.replace(pid_file)
+
+
+def recorded_pid(pid_file: Path) -> int | None:
+    """The pid in the file if that very process still runs."""
+    try:
+        pid_text, began = pid_file.read_text().split()
+        pid = int(pid_text)
+    except (OSError, ValueError):
+        return None
+    return pid if start_time(pid) == began else None
+
+
+def stop_recorded(pid_file: Path, *, grace_s: float) -> bool:
+    """End the process group of the recorded process; say whether it ran."""
+    pid = recorded_pid(pid_file)
+    if pid is None:
+        return False
+    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILLED_WITHIN_S)):
+        with suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        deadline = time.monotonic() + patience_s
+        while recorded_pid(pid_file) is not None and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        if recorded_pid(pid_file) is None:
+            break
+    return True
+
+
+def answers_tcp(host: str, port: int, *, timeout_s: float = 1.0) -> bool:
+    """Say whether something accepts a connection there."""
+    try:
+        with socket.create_connection((host, port), timeout=timeout_s):
+            return True
+    except OSError:
+        return False
+
+
+def answers_http(host: str, port: int, path: str, *, timeout_s: float = 1.0) -> bool:
+    """Say whether a GET of `path` there is answered with a 2xx."""
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+    try:
+        connection.request("GET", path)
+        return 200 <= connection.getresponse().status < 300  # noqa: PLR2004 - the 2xx range
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
