@@ -1,0 +1,98 @@
+"""Registers sandbox addresses; every step first makes sure that the table stands whole."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address
+from typing import Any
+
+from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.table import (
+    Bridge,
+    element,
+    flaws,
+    parse_listing,
+    registered_in,
+)
+
+NFT_TIMEOUT_S = 10.0
+
+
+class Firewall:
+    """Registers and unregisters sandbox addresses in the installation's nft table."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def check(self) -> None:
+        """Raises: Unavailable, naming what is wrong, unless the table stands whole."""
+        await self._listing()
+
+    async def register(self, address: str) -> None:
+        """Let `address` reach the doors. Idempotent. Raises: Unavailable, Forbidden."""
+        member = self._bridge.member(address)
+        await self._listing()
+        await self._nft(f"add element inet {self._bridge.name} bind {{ {self._one(member)} }}")
+
+    async def unregister(self, address: str) -> None:
+        """Close its way out, live connections included. Idempotent. Raises: Unavailable."""
+        member = self._bridge.member(address)
+        # Adding first makes the deletion idempotent, in one transaction: nothing can use it.
+        text = f"element inet {self._bridge.name} bind {{ {self._one(member)} }}"
+        await self._nft(f"add {text}\ndelete {text}")
+
+    async def registered(self) -> frozenset[str]:
+        """Every registered address. Raises: Unavailable."""
+        listing = await self._listing()
+        return frozenset(str(address) for address in registered_in(listing, self._bridge))
+
+    def _one(self, address: IPv4Address) -> str:
+        return element(self._bridge, address)
+
+    async def _listing(self) -> Mapping[str, Any]:
+        name = self._bridge.name
+        try:
+            text = await run_nft("-j", "list", "table", "inet", name)
+        except Unavailable as error:
+            raise Unavailable(_refusal(name, [f"it can't be read ({error})"])) from error
+        listing = parse_listing(text)
+        wrong = flaws(listing, self._bridge)
+        if wrong:
+            raise Unavailable(_refusal(name, wrong))
+        return listing
+
+    async def _nft(self, commands: str) -> None:
+        await run_nft("-f", "-", stdin=commands)
+
+
+async def run_nft(*arguments: str, stdin: str = "") -> str:
+    """Run nft and return what it printed. Raises: Unavailable with its own words."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "nft",
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        raise Unavailable("nft is missing: install nftables") from error
+    try:
+        async with asyncio.timeout(NFT_TIMEOUT_S):
+            out, err = await process.communicate(stdin.encode())
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise Unavailable(f"nft did not answer within {NFT_TIMEOUT_S:.0f} s") from error
+    if process.returncode:
+        said = err.decode(errors="replace").strip().splitlines()
+        why = said[0] if said else f"exit code {process.returncode}"
+        hint = " (nft needs root)" if "not permitted" in why else ""
+        raise Unavailable(f"nft: {why}{hint}")
+    return out.decode()
+
+
+def _refusal(table: str, wrong: Sequence[str]) -> str:
+    return (
+        f"firewall check failed, no sandbox may run: nft table {table}: {'; '.join(wrong)};"
+        " run `sandgate up` to make it again"
+    )

@@ -1,0 +1,223 @@
+"""The sandbox network of one installation: an internal bridge of the engine, and its nft table.
+
+Alone, an internal bridge exposes every service of the host; the table (`adapters.firewall`) leaves
+the doors. Both are made once, checked by what the engine and the kernel say, and made again only
+when they are wrong.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import docker
+from docker.errors import APIError, DockerException, NotFound
+from docker.types import IPAMConfig, IPAMPool
+
+from orchestrator.adapters.firewall.table import (
+    Bridge,
+    flaws,
+    parse_listing,
+    registered_in,
+    table_text,
+)
+from orchestrator.stack.steps import StepFailed
+
+LABEL = "sandgate.installation"
+SANDBOX_LABEL = "installation"
+BRIDGE_NETFILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
+NFT_TIMEOUT_S = 10.0
+OPTIONS: Mapping[str, str] = {
+    "com.docker.network.bridge.enable_icc": "false",
+    "com.docker.network.bridge.enable_ip_masquerade": "false",
+}
+
+
+def ensure(client: docker.DockerClient, bridge: Bridge) -> bool:
+    """Make or check the bridge and the table; say whether anything was made.
+
+    Raises: StepFailed, in a sentence, when either can't be made or stands wrong and is in use.
+    """
+    made = _ensure_bridge(client, bridge)
+    require_bridge_netfilter(BRIDGE_NETFILTER)
+    return _ensure_table(client, bridge) or made
+
+
+def remove(client: docker.DockerClient, bridge: Bridge) -> list[str]:
+    """Remove the bridge and the table; return what was removed. Containers must be gone before.
+
+    Raises: StepFailed when a container still hangs on the bridge.
+    """
+    removed = []
+    if _inspect(client, bridge.name) is not None:
+        _remove_bridge(client, bridge)
+        removed.append(f"network {bridge.name}")
+    # The table last: without it the bridge would be open.
+    if _listing(bridge) is not None:
+        _nft("delete", "table", "inet", bridge.name)
+        removed.append(f"nft table {bridge.name}")
+    return removed
+
+
+def differences(found: Mapping[str, Any], bridge: Bridge) -> list[str]:
+    """What the engine's inspection of a network shows to be other than ours; empty when it is."""
+    options: Mapping[str, str] = found.get("Options") or {}
+    pools = (found.get("IPAM") or {}).get("Config") or []
+    facts = {
+        "driver": (found.get("Driver"), "bridge"),
+        "internal": (found.get("Internal"), True),
+        "IPv6": (bool(found.get("EnableIPv6")), False),
+        "subnets": ([pool.get("Subnet") for pool in pools], [str(bridge.subnet)]),
+        "gateways": ([pool.get("Gateway") for pool in pools], [str(bridge.gateway)]),
+        "interface": (options.get("com.docker.network.bridge.name"), bridge.interface),
+        "label": ((found.get("Labels") or {}).get(LABEL), bridge.name),
+        **{key.rpartition(".")[2]: (options.get(key), value) for key, value in OPTIONS.items()},
+    }
+    return [
+        f"{what} is {found_value}, not {wanted}"
+        for what, (found_value, wanted) in facts.items()
+        if found_value != wanted
+    ]
+
+
+def require_bridge_netfilter(switch: Path) -> None:
+    """Raises: StepFailed unless bridged packets pass the packet filter (else siblings talk)."""
+    why = "the kernel module br_netfilter is not loaded"
+    if switch.exists():
+        if switch.read_text().strip() == "1":
+            return
+        why = f"{switch} is off"
+    raise StepFailed(
+        "Sandboxes can't be kept from each other",
+        why=why,
+        what_to_do="Run: modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1",
+    )
+
+
+def running_addresses(client: docker.DockerClient, bridge: Bridge) -> set[IPv4Address]:
+    """Addresses of the installation's running sandboxes, as the engine knows them."""
+    addresses = set()
+    for found in client.api.containers(filters={"label": f"{SANDBOX_LABEL}={bridge.name}"}):
+        networks = (found.get("NetworkSettings") or {}).get("Networks") or {}
+        address = (networks.get(bridge.name) or {}).get("IPAddress")
+        if address:
+            addresses.add(IPv4Address(address))
+    return addresses
+
+
+def _ensure_bridge(client: docker.DockerClient, bridge: Bridge) -> bool:
+    found = _inspect(client, bridge.name)
+    if found is not None:
+        wrong = differences(found, bridge)
+        if not wrong:
+            return False
+        if found.get("Containers"):
+            raise StepFailed(
+                f"The sandbox network {bridge.name} is not as it must be",
+                why="; ".join(wrong),
+                what_to_do="It is in use: run `sandgate down`, then `sandgate up`.",
+            )
+        _remove_bridge(client, bridge)
+    _create_bridge(client, bridge)
+    wrong = differences(_inspect(client, bridge.name) or {}, bridge)
+    if wrong:
+        raise StepFailed(
+            f"The engine made the sandbox network {bridge.name} other than asked",
+            why="; ".join(wrong),
+        )
+    return True
+
+
+def _create_bridge(client: docker.DockerClient, bridge: Bridge) -> None:
+    pool = IPAMPool(subnet=str(bridge.subnet), gateway=str(bridge.gateway))
+    try:
+        client.api.create_network(
+            bridge.name,
+            driver="bridge",
+            options={**OPTIONS, "com.docker.network.bridge.name": bridge.interface},
+            ipam=IPAMConfig(pool_configs=[pool]),
+            check_duplicate=True,
+            internal=True,
+            enable_ipv6=False,
+            labels={LABEL: bridge.name},
+        )
+    except (APIError, DockerException, OSError) as error:
+        raise StepFailed(
+            f"The sandbox network {bridge.name} could not be made",
+            why=getattr(error, "explanation", None) or str(error),
+            what_to_do=f"Is {bridge.subnet} used by something else on this machine?",
+        ) from error
+
+
+def _remove_bridge(client: docker.DockerClient, bridge: Bridge) -> None:
+    try:
+        client.api.remove_network(bridge.name)
+    except NotFound:
+        return
+    except (APIError, DockerException, OSError) as error:
+        raise StepFailed(
+            f"The sandbox network {bridge.name} could not be removed",
+            why=getattr(error, "explanation", None) or str(error),
+            what_to_do="Remove the containers that hang on it, then run the same command again.",
+        ) from error
+
+
+def _inspect(client: docker.DockerClient, name: str) -> Mapping[str, Any] | None:
+    try:
+        found: Mapping[str, Any] = client.api.inspect_network(name)
+    except NotFound:
+        return None
+    except (DockerException, OSError) as error:
+        raise StepFailed("The engine does not answer about networks", why=str(error)) from error
+    return found
+
+
+def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
+    listing = _listing(bridge)
+    if listing is not None and not flaws(listing, bridge):
+        return False  # a reload could lose an address that is being registered right now
+    known = running_addresses(client, bridge)
+    if listing is not None:
+        known &= registered_in(listing, bridge)
+    _nft("-f", "-", stdin=table_text(bridge, known))
+    wrong = flaws(_listing(bridge) or {}, bridge)
+    if wrong:
+        raise StepFailed(
+            f"The kernel holds the nft table {bridge.name} other than it was loaded",
+            why="; ".join(wrong),
+        )
+    return True
+
+
+def _listing(bridge: Bridge) -> Mapping[str, Any] | None:
+    tables = _nft("-j", "list", "tables")
+    names = [e["table"]["name"] for e in parse_listing(tables)["nftables"] if "table" in e]
+    if bridge.name not in names:
+        return None
+    return parse_listing(_nft("-j", "list", "table", "inet", bridge.name))
+
+
+def _nft(*arguments: str, stdin: str = "") -> str:
+    if shutil.which("nft") is None:
+        raise StepFailed(
+            "The sandbox network can't be closed",
+            why="nft is missing",
+            what_to_do="Install the package nftables, then run the same command again.",
+        )
+    done = subprocess.run(
+        ["nft", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=NFT_TIMEOUT_S,
+    )
+    if done.returncode:
+        raise StepFailed(
+            "The packet filter refused the sandbox network's rules",
+            why=done.stderr.strip() or f"nft ended with {done.returncode}",
+            what_to_do="It needs root and a kernel with nf_tables.",
+        )
+    return done.stdout
