@@ -1,0 +1,206 @@
+"""The routes of the git counter: who may use which repository, each answer recorded first.
+
+`/git/<name>/info/refs?service=...`, `/git/<name>/git-upload-pack`, `/git/<name>/git-receive-pack`;
+nothing else of git over HTTP is served. The server that mounts them must not inflate request
+bodies (`AppRunner(app, auto_decompress=False)`): git gzips them.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import aiohttp
+from aiohttp import hdrs, web
+
+from entrance.audit import Audit, Decided, Kind, Outcome
+from entrance.decision import Allow, Decision, Deny
+from entrance.errors import NotFound, Unavailable
+from entrance.git.access import decide_access, printable
+from entrance.git.advertise import AdvertisementFilter
+from entrance.git.body import BodyError, RequestBody
+from entrance.git.push import Pusher
+from entrance.git.relay import Relay, SandboxGoneError, plain
+from entrance.git.upstream import GitHost, RepositoryCredentials, Service, request_headers
+from entrance.identity import SESSION
+from entrance.session import RepoGrant
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_SERVICES: dict[str, Service] = {
+    "git-upload-pack": "git-upload-pack",
+    "git-receive-pack": "git-receive-pack",
+}
+_SMART_ONLY = (
+    "this door serves git's smart HTTP only: clone, fetch and push; no LFS, no file access"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may cost the door."""
+
+    push_bytes: int = 2 << 30
+    fetch_request_bytes: int = 64 << 20
+    drain_bytes: int = 1 << 30
+    """What is read of a refused push, so that its sender sees the answer."""
+    idle_s: float = 120.0
+    """The longest wait for the sandbox's next bytes."""
+
+
+class GitProxy:
+    """Streams fetches through, and those pushes that `refs` allows."""
+
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        audit: Audit,
+        credentials: RepositoryCredentials,
+        limits: Limits | None = None,
+    ) -> None:
+        """`http` is made by `upstream.client_session`; who makes it closes it."""
+        self._host = GitHost(http, credentials)
+        self._audit = audit
+        self._limits = limits or Limits()
+        self._pusher = Pusher(self._host, audit, self._limits.drain_bytes)
+
+    def routes(self) -> list[web.RouteDef]:
+        """To be added to the entrance's application, behind its identity middleware."""
+        return [
+            web.get("/git/{name:.+}/info/refs", _closed(self._info_refs), allow_head=False),
+            web.post("/git/{name:.+}/git-upload-pack", _closed(self._upload_pack)),
+            web.post("/git/{name:.+}/git-receive-pack", _closed(self._receive_pack)),
+            web.route(hdrs.METH_ANY, "/git/{rest:.*}", _closed(self._nothing_else)),
+        ]
+
+    async def _info_refs(self, request: web.Request) -> web.StreamResponse:
+        service = _SERVICES.get(request.query.get("service", ""))
+        if service is None or request.query_string != f"service={service}":
+            return await self._nothing_else(request)
+        grant = await self._admit(request, service, "info/refs")
+        if isinstance(grant, Deny):
+            return plain(HTTPStatus.FORBIDDEN, grant.reason)
+        seq = await self._record(request, service, Allow(), "info/refs")
+        source = self._host.advertisement(grant, service, request_headers(request.headers))
+        see = AdvertisementFilter().feed if service == "git-receive-pack" else _as_it_is
+        return await self._stream(
+            Relay(request, f"application/x-{service}-advertisement"), seq, source, see
+        )
+
+    async def _upload_pack(self, request: web.Request) -> web.StreamResponse:
+        service: Service = "git-upload-pack"
+        posted = await self._posted(request, service)
+        if isinstance(posted, web.Response):
+            return posted
+        grant, body = posted
+        seq = await self._record(request, service, Allow(), service)
+        source = self._host.request(grant, service, _entity_headers(request), body)
+        return await self._stream(
+            Relay(request, f"application/x-{service}-result"), seq, source, _as_it_is, body
+        )
+
+    async def _receive_pack(self, request: web.Request) -> web.StreamResponse:
+        posted = await self._posted(request, "git-receive-pack")
+        if isinstance(posted, web.Response):
+            return posted
+        grant, body = posted
+        return await self._pusher.push(request, request[SESSION], grant, body)
+
+    async def _posted(
+        self, request: web.Request, service: Service
+    ) -> tuple[RepoGrant, RequestBody] | web.Response:
+        grant = await self._admit(request, service, service)
+        if isinstance(grant, Deny):
+            return plain(HTTPStatus.FORBIDDEN, grant.reason)
+        try:
+            return grant, self._body(request, service)
+        except BodyError as error:
+            await self._record(request, service, Deny(str(error)), service)
+            return plain(error.status, str(error))
+
+    async def _nothing_else(self, request: web.Request) -> web.StreamResponse:
+        denied = Deny(_SMART_ONLY)
+        subject = f"{request.method} {printable(request.path)}"
+        await self._audit.decided(Decided("request", subject, denied, request[SESSION]))
+        return plain(HTTPStatus.FORBIDDEN, denied.reason)
+
+    async def _admit(self, request: web.Request, service: Service, wanted: str) -> RepoGrant | Deny:
+        """The grant that lets the request in; a refusal is recorded before it is returned."""
+        name = request.match_info["name"]
+        grant = decide_access(request[SESSION], name, push=service == "git-receive-pack")
+        if isinstance(grant, Deny):
+            await self._record(request, service, grant, wanted)
+        return grant
+
+    def _body(self, request: web.Request, service: Service) -> RequestBody:
+        if request.content_type != f"application/x-{service}-request":
+            raise BodyError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"this is no {service} request")
+        push = service == "git-receive-pack"
+        limits = self._limits
+        return RequestBody(
+            request,
+            limit_bytes=limits.push_bytes if push else limits.fetch_request_bytes,
+            idle_s=limits.idle_s,
+            inflate=push,
+        )
+
+    async def _stream(
+        self,
+        relay: Relay,
+        seq: int,
+        source: AbstractAsyncContextManager[aiohttp.ClientResponse],
+        see: Callable[[bytes], bytes],
+        body: RequestBody | None = None,
+    ) -> web.StreamResponse:
+        error: Exception | None = SandboxGoneError("the sandbox left before the answer was whole")
+        try:
+            error = await relay.pass_on(source, see)
+            if body is not None and body.refused is not None:
+                error = body.refused
+        finally:
+            result = "failed" if error else "ok"
+            detail = {"bytes": relay.size_bytes, "trouble": str(error or "")}
+            await self._audit.came_of_it(Outcome(seq, result, detail))
+        if error is None:
+            return await relay.finish()
+        return relay.cut_off() if relay.started else plain(_status_of(error), str(error))
+
+    async def _record(
+        self, request: web.Request, service: Service, decision: Decision, wanted: str
+    ) -> int:
+        kind: Kind = "git_push" if service == "git-receive-pack" else "git_fetch"
+        name = printable(request.match_info["name"])
+        detail = {"wanted": wanted}
+        return await self._audit.decided(
+            Decided(kind, name, decision, request[SESSION], detail=detail)
+        )
+
+
+def _closed(handler: Handler) -> Handler:
+    """What can't be recorded is not answered: 503 instead."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except Unavailable as error:
+            return plain(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+    return handle
+
+
+def _as_it_is(chunk: bytes) -> bytes:
+    return chunk
+
+
+def _entity_headers(request: web.Request) -> dict[str, str]:
+    headers = request_headers(request.headers)
+    for name in (hdrs.CONTENT_ENCODING, hdrs.CONTENT_LENGTH):
+        if name in request.headers:
+            headers[name] = request.headers[name]
+    return headers
+
+
+def _status_of(error: Exception) -> HTTPStatus:
+    if isinstance(error, BodyError):
+        return error.status
+    return HTTPStatus.NOT_FOUND if isinstance(error, NotFound) else HTTPStatus.BAD_GATEWAY

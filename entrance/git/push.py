@@ -1,0 +1,187 @@
+"""One push: its head judged before a byte goes on, its bytes forwarded, its result recorded.
+
+The pack streams through: nothing is kept. A refusal is told in git's own report, so that git
+prints the reason; an HTTP error would make it print "Everything up-to-date".
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import hdrs, web
+
+from entrance.audit import Audit, Decided, Outcome
+from entrance.decision import Allow, Decision, Deny
+from entrance.errors import SandgateError
+from entrance.git.aliases import AliasReader, encode_question
+from entrance.git.body import BodyError, RequestBody
+from entrance.git.pktline import ProtocolError
+from entrance.git.receive_pack import HeadParser, PushHead
+from entrance.git.refs import PushVerdict, decide_push, refuse
+from entrance.git.relay import Relay, plain
+from entrance.git.report import Report, ReportReader, encode_refusal
+from entrance.git.upstream import GitHost, request_headers
+from entrance.session import RepoGrant, Session
+
+RESULT = "application/x-git-receive-pack-result"
+_SHA256_HEX = 64
+
+
+class Pusher:
+    """Takes pushes for granted repositories. `drain_bytes`: what is read of a refused push."""
+
+    def __init__(self, host: GitHost, audit: Audit, drain_bytes: int) -> None:
+        self._host = host
+        self._audit = audit
+        self._drain_bytes = drain_bytes
+
+    async def push(
+        self, request: web.Request, session: Session, grant: RepoGrant, body: RequestBody
+    ) -> web.StreamResponse:
+        """Answer a `git-receive-pack` request. Raises: Unavailable when it can't be recorded."""
+        try:
+            head = await _read_head(body)
+            if head.asks_nothing:
+                await _expect_end(head, body)
+        except (ProtocolError, BodyError) as error:
+            status = error.status if isinstance(error, BodyError) else HTTPStatus.BAD_REQUEST
+            await self._record(session, grant, Deny(f"not git's protocol: {error}"), {})
+            await body.drain(self._drain_bytes)
+            return plain(status, f"bad push: {error}")
+        if head.asks_nothing:
+            return await Relay(request, RESULT).finish()
+        verdict = await self._judge(head, session, grant)
+        seq = await self._record(session, grant, verdict.decision, _told(head, verdict))
+        if not isinstance(verdict.decision, Allow):
+            await body.drain(self._drain_bytes)
+            return await _refusal(request, head, verdict)
+        return await self._forward(request, grant, head, body, seq)
+
+    async def _judge(self, head: PushHead, session: Session, grant: RepoGrant) -> PushVerdict:
+        if head.signed:
+            return PushVerdict(Deny("signed pushes are not taken; push without --signed"), {})
+        verdict = decide_push(head.updates, session.item)
+        if not isinstance(verdict.decision, Allow):
+            return verdict
+        return refuse(head.updates, await self._aliased(head, grant))
+
+    async def _aliased(self, head: PushHead, grant: RepoGrant) -> Mapping[bytes, str]:
+        """The refs that would move another branch, each with the sentence that says so.
+
+        A ref that the push creates is safe: the host compares the old value through the alias.
+        """
+        existing = [update for update in head.updates if not update.creates]
+        if not existing:
+            return {}
+        kind = "sha256" if len(existing[0].old) == _SHA256_HEX else "sha1"
+        question = encode_question((update.ref for update in existing), kind)
+        headers = request_headers({"Git-Protocol": "version=2"})
+        reader = AliasReader()
+        try:
+            async with self._host.request(grant, "git-upload-pack", headers, question) as answer:
+                async for chunk in answer.content.iter_any():
+                    reader.feed(chunk)
+            targets = reader.targets()
+        except (SandgateError, ProtocolError) as error:
+            why = f"it could not be checked whether this branch is an alias of another: {error}"
+            return {update.ref: why for update in existing}
+        return {
+            update.ref: "this branch is an alias of another on the host; push under a new name"
+            for update in existing
+            if update.ref in targets
+        }
+
+    async def _forward(
+        self,
+        request: web.Request,
+        grant: RepoGrant,
+        head: PushHead,
+        body: RequestBody,
+        seq: int,
+    ) -> web.StreamResponse:
+        relay = Relay(request, RESULT)
+        reader = ReportReader(head.capabilities)
+        trouble = "the sandbox left before the answer"
+        source = self._host.request(
+            grant, "git-receive-pack", _headers(request), _bytes_of(head, body)
+        )
+        try:
+            error = await relay.pass_on(source, reader.feed)
+            trouble = str(body.refused or error or "")
+        finally:
+            await self._came_of_it(seq, reader.report(), trouble)
+        if not trouble:
+            return await relay.finish()
+        if relay.started:
+            return relay.cut_off()
+        await body.drain(self._drain_bytes)
+        why = f"{trouble} (fetch to see whether the push arrived)"
+        return await _refusal(request, head, _all_for(head, why))
+
+    async def _record(
+        self, session: Session, grant: RepoGrant, decision: Decision, detail: Mapping[str, Any]
+    ) -> int:
+        return await self._audit.decided(
+            Decided("git_push", grant.name, decision, session, detail=detail)
+        )
+
+    async def _came_of_it(self, seq: int, report: Report, trouble: str) -> None:
+        detail = {"unpack": report.unpack, "refs": dict(report.refs), "trouble": trouble}
+        await self._audit.came_of_it(Outcome(seq, report.result, detail))
+
+
+async def _read_head(body: RequestBody) -> PushHead:
+    parser = HeadParser()
+    while chunk := await body.read():
+        if head := parser.feed(chunk):
+            return head
+    raise ProtocolError("the request ends inside the list of commands")
+
+
+async def _expect_end(head: PushHead, body: RequestBody) -> None:
+    if head.rest or await body.read():
+        raise ProtocolError("data follows an empty list of commands")
+
+
+async def _bytes_of(head: PushHead, body: RequestBody) -> AsyncIterator[bytes]:
+    yield head.raw + head.rest
+    async for chunk in body:
+        yield chunk
+
+
+def _headers(request: web.Request) -> dict[str, str]:
+    headers = request_headers(request.headers)
+    length = request.headers.get(hdrs.CONTENT_LENGTH)
+    if length and hdrs.CONTENT_ENCODING not in request.headers:  # an inflated body is of any length
+        headers[hdrs.CONTENT_LENGTH] = length
+    return headers
+
+
+def _all_for(head: PushHead, reason: str) -> PushVerdict:
+    return PushVerdict(Deny(reason), {update.ref: reason for update in head.updates})
+
+
+async def _refusal(
+    request: web.Request, head: PushHead, verdict: PushVerdict
+) -> web.StreamResponse:
+    note = f"sandgate: {verdict.decision.reason}"
+    told = encode_refusal(head.capabilities, verdict.refusals, note) if head.updates else None
+    if told is None:
+        return plain(HTTPStatus.FORBIDDEN, note)
+    relay = Relay(request, RESULT)
+    await relay.write(told)
+    return await relay.finish()
+
+
+def _told(head: PushHead, verdict: PushVerdict) -> dict[str, Any]:
+    return {
+        "updates": [
+            {
+                "ref": update.name,
+                "old": update.old,
+                "new": update.new,
+                "refused": verdict.refusals.get(update.ref, ""),
+            }
+            for update in head.updates
+        ]
+    }

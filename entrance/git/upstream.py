@@ -1,0 +1,140 @@
+"""The git host behind the door: what is sent to it, and how its failures are told.
+
+Of the sandbox's headers only those in `request_headers` go on, never its token; the real
+credential is added here, from the vault. Redirects are not followed, cookies not kept.
+"""
+
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Literal, Protocol
+
+import aiohttp
+from aiohttp import hdrs
+from yarl import URL
+
+from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
+from entrance.session import RepoGrant
+
+Service = Literal["git-upload-pack", "git-receive-pack"]
+USER_AGENT = "git/2.0 (sandgate)"
+"""Some hosts tell git from browsers by how this begins."""
+
+_CONNECT_S = 10.0
+_SILENCE_S = 300.0
+"""git hosts send a sign of life every few seconds while they work."""
+_GIT_PROTOCOL = re.compile(r"version=[012](?::[a-z0-9=.-]{1,64}){0,4}")
+
+
+class RepositoryCredentials(Protocol):
+    """Knows the secrets that open the git hosts."""
+
+    async def headers_for(self, grant: RepoGrant, method: str) -> Mapping[str, str]:
+        """Headers to add to a request to `grant.url`; none when the grant names no credential.
+
+        Raises: Forbidden when the secret is missing or not bound to this host and method,
+        Unavailable when it can't be read now.
+        """
+        ...
+
+
+def client_session() -> aiohttp.ClientSession:
+    """The HTTP client that `GitHost` needs: bytes as they are, nothing remembered, no short cut-off."""
+    return aiohttp.ClientSession(
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=_SILENCE_S),
+    )
+
+
+def request_headers(sent: Mapping[str, str]) -> dict[str, str]:
+    """What of a sandbox's request headers goes on to the host, with our own."""
+    headers: dict[str, str] = {hdrs.USER_AGENT: USER_AGENT, hdrs.ACCEPT_ENCODING: "identity"}
+    protocol = sent.get("Git-Protocol", "")
+    if _GIT_PROTOCOL.fullmatch(protocol):
+        headers["Git-Protocol"] = protocol
+    return headers
+
+
+class GitHost:
+    """Speaks smart HTTP to the hosts that grants name."""
+
+    def __init__(self, http: aiohttp.ClientSession, credentials: RepositoryCredentials) -> None:
+        self._http = http
+        self._credentials = credentials
+
+    @asynccontextmanager
+    async def advertisement(
+        self, grant: RepoGrant, service: Service, headers: Mapping[str, str]
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The host's answer to `info/refs`, checked to be one. Raises: as `request`."""
+        url = (_repository(grant) / "info" / "refs").with_query(service=service)
+        kind = f"application/x-{service}-advertisement"
+        async with self._request(grant, hdrs.METH_GET, url, headers, kind=kind) as answer:
+            yield answer
+
+    @asynccontextmanager
+    async def request(
+        self,
+        grant: RepoGrant,
+        service: Service,
+        headers: Mapping[str, str],
+        body: AsyncIterable[bytes] | bytes,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The host's answer to a request of `service`, checked to be one; read inside the block.
+
+        Raises: Unavailable when the host can't be reached, breaks off or is busy, Forbidden when
+        it refuses our credential, NotFound, Malformed when it answers anything else.
+        """
+        url = _repository(grant) / service
+        sent = {**headers, hdrs.CONTENT_TYPE: f"application/x-{service}-request"}
+        kind = f"application/x-{service}-result"
+        async with self._request(grant, hdrs.METH_POST, url, sent, kind=kind, body=body) as answer:
+            yield answer
+
+    @asynccontextmanager
+    async def _request(
+        self,
+        grant: RepoGrant,
+        method: str,
+        url: URL,
+        headers: Mapping[str, str],
+        *,
+        kind: str,
+        body: AsyncIterable[bytes] | bytes | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        secret = await self._credentials.headers_for(grant, method)
+        try:
+            async with self._http.request(
+                method, url, headers={**headers, **secret}, data=body, allow_redirects=False
+            ) as answer:
+                _check(grant, answer, kind)
+                yield answer
+        except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
+            raise Unavailable(
+                f"the git host of {grant.name} can't be reached or broke off: "
+                f"{type(error).__name__}; try again later"
+            ) from error
+
+
+def _repository(grant: RepoGrant) -> URL:
+    return URL(grant.url.rstrip("/")).with_user(None).with_query(None).with_fragment(None)
+
+
+def _check(grant: RepoGrant, answer: aiohttp.ClientResponse, kind: str) -> None:
+    host = f"the git host of {grant.name}"
+    if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        # Passed on as it is, git would ask the agent for a password.
+        raise Forbidden(f"{host} refused the door's credential; a person must look at it")
+    if answer.status == HTTPStatus.NOT_FOUND:
+        raise NotFound(f"{host} knows no such repository, or hides it from the door's credential")
+    busy = answer.status == HTTPStatus.TOO_MANY_REQUESTS
+    if busy or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise Unavailable(f"{host} answered {answer.status}; try again later")
+    if answer.status != HTTPStatus.OK or answer.content_type != kind:
+        raise Malformed(
+            f"{host} answered {answer.status} with {answer.content_type}, which is not git's "
+            "smart HTTP; a person must look at the repository's address"
+        )
