@@ -11,7 +11,7 @@ from entrance.ports import Usage
 from entrance.session import RunId, TaskId
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Comment, Task
-from orchestrator.domain.team import Agent, Engagement
+from orchestrator.domain.team import Agent, Engagement, Grants
 from orchestrator.domain.verdict import Evidence
 
 
@@ -285,6 +285,8 @@ class Assignment:
     """The door's base URL as seen from the sandbox."""
     run_token: str = field(repr=False)
     workdir: str = "/workspace"
+    env: Mapping[str, str] = field(default_factory=dict)
+    """More of the environment, the same for every harness: who commits, for one."""
 
 
 class Harness(Protocol):
@@ -301,4 +303,50 @@ class Harness(Protocol):
 
     def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
         """One line of its output as (kind, data) of our events; anything unreadable is kind `raw`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewAgent:
+    """An agent to be made in the pool."""
+
+    name: str
+    title: str
+    model: str
+    harness: str
+    instructions: str
+
+    @property
+    def bot(self) -> str:
+        """The id of its bot user."""
+        return f"bot-{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to be created."""
+
+    project: str
+    title: str
+    description: str
+    repository: str
+    base_branch: str
+    assignee: str | None
+
+
+class Hiring(Protocol):
+    """Makes agents, hires them and gives them work, in Polarion."""
+
+    async def create_agent(self, agent: NewAgent) -> str:
+        """Make or update the bot user and the agent of the pool; returns the agent's id."""
+        ...
+
+    async def hire(
+        self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
+    ) -> str:
+        """Make or update the engagement (project, roles and supervisor too); returns its id."""
+        ...
+
+    async def create_task(self, task: NewTask) -> TaskId:
+        """Create a task, assigned or not; returns its id."""
         ...

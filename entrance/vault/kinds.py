@@ -34,5 +34,6 @@ KINDS: Mapping[str, Kind] = {
         ("/**/info/refs", "/**/git-upload-pack", "/**/git-receive-pack"),
         argument="x-access-token",
     ),
+    "polarion": Kind("bearer", frozenset({"GET", "POST", "PATCH"}), ("/**/rest/v1/**",)),
     "mcp": Kind("bearer", _POST, ("/**/mcp", "/**/sse")),
 }

@@ -125,11 +125,23 @@ async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> 
             entrance=world.entrance,
             run_token=token,
             workdir=workdir,
+            env=author_of(order.agent),
         )
     )
     for path, content in start.files.items():
         await world.sandboxes.write(sandbox, path, content)
     return start
+
+
+def author_of(agent: Agent) -> dict[str, str]:
+    """The environment that makes git write the agent as author and committer."""
+    name, mail = agent.title, f"{agent.bot}@agents.sandgate.invalid"
+    return {
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": mail,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": mail,
+    }
 
 
 async def _clone(world: World, task: Task, sandbox: Sandbox, token: str) -> str:

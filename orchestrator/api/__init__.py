@@ -1,0 +1,8 @@
+"""The HTTP API for people and their tools; sandboxes can't reach it.
+
+- `auth`: the token that every call but `/api/health` must show.
+- `shapes`: what goes in and out, as pydantic models and plain JSON.
+- `runs`: list, show, watch (server-sent events), cancel, transcript.
+- `team`: create agents, hire them, create tasks; secrets.
+- `server`: the application.
+"""

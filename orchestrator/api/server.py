@@ -1,0 +1,47 @@
+"""The application that people's tools talk to."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from entrance.errors import SandgateError
+from orchestrator.api.auth import errors, require_token
+from orchestrator.api.runs import RunRoutes
+from orchestrator.api.team import TeamRoutes
+
+BODY_LIMIT = 1 << 20
+
+Check = Callable[[], Awaitable[str]]
+"""Asks one part of the world how it is: a short text when well; raises SandgateError when not."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRoutes:
+    """`/api/health` says that the process lives; `/api/doctor` says how everything it needs is."""
+
+    checks: Mapping[str, Check]
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get("/api/health", self.health), web.get("/api/doctor", self.doctor)]
+
+    async def health(self, _request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def doctor(self, _request: web.Request) -> web.Response:
+        """`[{check, ok, says}]`, all checks, whatever fails."""
+        return web.json_response([await self._look(name, ask) for name, ask in self.checks.items()])
+
+    async def _look(self, name: str, ask: Check) -> dict[str, object]:
+        try:
+            return {"check": name, "ok": True, "says": await ask()}
+        except SandgateError as error:
+            return {"check": name, "ok": False, "says": str(error)}
+
+
+def make_api(token: str, *parts: HealthRoutes | RunRoutes | TeamRoutes) -> web.Application:
+    """Put the routes behind the token."""
+    app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)
+    for part in parts:
+        app.add_routes(part.routes())
+    return app

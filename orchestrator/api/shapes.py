@@ -1,0 +1,124 @@
+"""What goes into the API and comes out of it."""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from entrance.ports import Usage
+from orchestrator.domain.run import Run, phases
+from orchestrator.ports import Event
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+
+
+class Body(BaseModel):
+    """A request's body: nothing unknown passes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NewAgent(Body):
+    """An agent to be made in the pool, with a bot user of its own."""
+
+    name: Name
+    """Also the bot user's id, as `bot-<name>`."""
+    title: str = ""
+    model: str = Field(pattern=r"^[a-z0-9_-]+:\S+$")
+    harness: str = "native"
+    instructions: str = ""
+
+
+class GrantedRepository(Body):
+    """A repository to be opened to the agent."""
+
+    url: str
+    push: bool = True
+    credential: str | None = None
+
+
+class Hire(Body):
+    """An agent to be hired into a project (which is made when it isn't there)."""
+
+    agent: Name
+    project: Name
+    supervisor: Name
+    budget_usd: Decimal = Field(gt=0)
+    repositories: list[GrantedRepository] = []
+    tools: list[str] | None = None
+    """Polarion tools; None grants all of them."""
+
+
+class NewTask(Body):
+    """A task to be created; assigning it to a hired agent starts its run."""
+
+    project: Name
+    title: str = Field(min_length=1)
+    description: str = ""
+    repository: str = ""
+    base_branch: str = "main"
+    assign: Name | None = None
+
+
+class NewSecret(Body):
+    """A secret for the vault, bound to hosts."""
+
+    value: SecretStr
+    hosts: list[str] = Field(min_length=1)
+    kind: str = "bearer"
+
+
+async def body_of[Shape: Body](request: web.Request, shape: type[Shape]) -> Shape:
+    """The request's body as `shape`. Raises: HTTPBadRequest that names the field."""
+    try:
+        return shape.model_validate_json(await request.read())
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "body"
+        raise web.HTTPBadRequest(reason=f"{where}: {first['msg']}") from error
+
+
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """Tokens and cost; the cost is a string, so that no cent is lost on the way."""
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "calls": usage.calls,
+        "cost_usd": str(usage.cost_usd),
+    }
+
+
+def run_json(run: Run, usage: Usage) -> dict[str, Any]:
+    """A run as people see it. The session stays out: its token's hash is nobody's business."""
+    return {
+        "id": run.id,
+        "task": run.task,
+        "project": run.project,
+        "agent": run.agent,
+        "engagement": run.engagement,
+        "trigger": run.trigger,
+        "harness": run.harness,
+        "model": run.model,
+        "state": run.state,
+        "outcome": run.outcome,
+        "cause": run.cause,
+        "detail": run.exit.detail if run.exit else "",
+        "summary": run.ending.summary if run.ending else "",
+        "created_at": run.created_at.isoformat(),
+        "deadline_at": run.deadline_at.isoformat(),
+        "seconds": phases(run),
+        "budget_usd": str(run.budget_usd),
+        "usage": usage_json(usage),
+        "sandbox": run.sandbox,
+        "facts": run.facts,
+        "evidence": run.evidence,
+        "record": run.record,
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """One event of a run."""
+    return {"seq": event.seq, "at": event.at.isoformat(), "kind": event.kind, "data": event.data}

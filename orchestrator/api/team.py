@@ -1,0 +1,135 @@
+"""Agents, engagements, tasks and secrets: what people set up before anything runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from entrance.errors import NotFound
+from entrance.vault.vault import Vault
+from orchestrator.api.shapes import GrantedRepository, Hire, NewSecret, NewTask, body_of
+from orchestrator.api.shapes import NewAgent as NewAgentBody
+from orchestrator.domain.grants import door_name
+from orchestrator.domain.team import Agent, Grants, Repository
+from orchestrator.ports import Hiring, NewAgent, Tracker
+from orchestrator.ports import NewTask as WantedTask
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRoutes:
+    """The routes below `/api` that set a team up."""
+
+    hiring: Hiring
+    tracker: Tracker
+    vault: Vault
+    tools: frozenset[str]
+    """The Polarion tools that there are."""
+    harnesses: frozenset[str]
+    wake: Callable[[str], None]
+    """Queues a task at once, so that nobody waits for the next poll."""
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/api/agents", self.create_agent),
+            web.post("/api/engagements", self.hire),
+            web.post("/api/tasks", self.create_task),
+            web.get("/api/secrets", self.secrets),
+            web.put("/api/secrets/{name}", self.set_secret),
+            web.delete("/api/secrets/{name}", self.delete_secret),
+        ]
+
+    async def create_agent(self, request: web.Request) -> web.Response:
+        body = await body_of(request, NewAgentBody)
+        if body.harness not in self.harnesses:
+            known = ", ".join(sorted(self.harnesses))
+            raise web.HTTPBadRequest(reason=f"harness: {body.harness} is unknown; there is {known}")
+        agent = NewAgent(
+            body.name, body.title or body.name, body.model, body.harness, body.instructions
+        )
+        item = await self.hiring.create_agent(agent)
+        return web.json_response({"id": item, "bot": agent.bot}, status=201)
+
+    async def hire(self, request: web.Request) -> web.Response:
+        body = await body_of(request, Hire)
+        bot = f"bot-{body.agent}"
+        agent = await self.tracker.agent(bot)
+        if agent is None:
+            raise NotFound(
+                f"there is no agent {body.agent!r}: `sandgate agent create {body.agent}`"
+            )
+        item = await self.hiring.hire(
+            bot,
+            body.project,
+            supervisor=body.supervisor,
+            budget_usd=body.budget_usd,
+            grants=self._grants(body, agent),
+        )
+        return web.json_response({"id": item, "bot": bot}, status=201)
+
+    async def create_task(self, request: web.Request) -> web.Response:
+        body = await body_of(request, NewTask)
+        if body.repository:
+            _checked(body.repository)
+        task = await self.hiring.create_task(
+            WantedTask(
+                project=body.project,
+                title=body.title,
+                description=body.description,
+                repository=body.repository,
+                base_branch=body.base_branch,
+                assignee=f"bot-{body.assign}" if body.assign else None,
+            )
+        )
+        self.wake(task)
+        return web.json_response({"id": task}, status=201)
+
+    async def secrets(self, _request: web.Request) -> web.Response:
+        """Names and hosts; never a value."""
+        return web.json_response(
+            [
+                {
+                    "name": info.name,
+                    "version": info.version,
+                    "kind": info.binding.scheme,
+                    "hosts": list(info.binding.hosts),
+                }
+                for info in await self.vault.listed()
+            ]
+        )
+
+    async def set_secret(self, request: web.Request) -> web.Response:
+        body = await body_of(request, NewSecret)
+        try:
+            info = await self.vault.put(
+                request.match_info["name"], body.value.get_secret_value(), body.hosts, body.kind
+            )
+        except ValueError as error:
+            raise web.HTTPBadRequest(reason=str(error)) from error
+        return web.json_response({"name": info.name, "version": info.version}, status=201)
+
+    async def delete_secret(self, request: web.Request) -> web.Response:
+        await self.vault.delete(request.match_info["name"])
+        return web.Response(status=204)
+
+    def _grants(self, body: Hire, agent: Agent) -> Grants:
+        tools = self.tools if body.tools is None else frozenset(body.tools)
+        unknown = tools - self.tools
+        if unknown:
+            raise web.HTTPBadRequest(reason=f"tools: there is no {', '.join(sorted(unknown))}")
+        return Grants(
+            tools={"polarion": tools},
+            repositories=tuple(_repository(wanted) for wanted in body.repositories),
+            models=frozenset({agent.model}),
+        )
+
+
+def _repository(wanted: GrantedRepository) -> Repository:
+    _checked(wanted.url)
+    return Repository(wanted.url, wanted.push, wanted.credential)
+
+
+def _checked(url: str) -> None:
+    try:
+        door_name(url)
+    except ValueError as error:
+        raise web.HTTPBadRequest(reason=f"repository: {error}") from error

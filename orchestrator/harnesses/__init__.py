@@ -1,0 +1,11 @@
+"""One adapter a harness: how to start it in a sandbox, and how to read what it says.
+
+A further one is one file here, one row in `HARNESSES`, and one test.
+"""
+
+from collections.abc import Mapping
+
+from orchestrator.harnesses.native import Native
+from orchestrator.ports import Harness
+
+HARNESSES: Mapping[str, Harness] = {harness.name: harness for harness in (Native(),)}

@@ -1,0 +1,54 @@
+"""Sandgate's own loop, which lives in the sandbox image (images/sandbox/native)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from orchestrator.ports import Assignment, Start
+
+FOLDER = "/home/agent/.sandgate"
+"""Outside of the repository's tree, so that nothing of ours is ever committed."""
+LONGEST_RAW = 4000
+
+
+class Native:
+    """Starts the native loop; its lines are our events already."""
+
+    name = "native"
+
+    def start(self, assignment: Assignment) -> Start:
+        """The command and its two files. The model's provider is implied by the door's route."""
+        return Start(
+            argv=[
+                "/opt/sandgate/native/run",
+                "--model",
+                assignment.model.partition(":")[2],
+                "--system-file",
+                f"{FOLDER}/system.md",
+                "--prompt-file",
+                f"{FOLDER}/prompt.md",
+                "--workdir",
+                assignment.workdir,
+            ],
+            env={
+                "SANDGATE_ENTRANCE": assignment.entrance,
+                "SANDGATE_RUN_TOKEN": assignment.run_token,
+                **assignment.env,
+            },
+            files={
+                f"{FOLDER}/system.md": assignment.system.encode(),
+                f"{FOLDER}/prompt.md": assignment.prompt.encode(),
+            },
+            cwd=assignment.workdir,
+        )
+
+    def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
+        """A line is `{"type": ..., ...}`; what can't be read is kept as `raw`."""
+        try:
+            said = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return "raw", {"text": line[:LONGEST_RAW]}
+        if not isinstance(said, dict) or not isinstance(said.get("type"), str):
+            return "raw", {"text": line[:LONGEST_RAW]}
+        return said["type"], {key: value for key, value in said.items() if key != "type"}
