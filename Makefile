@@ -1,0 +1,57 @@
+# What one does with this project. `make` alone lists it.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+BIN := .venv/bin
+PYTEST := $(BIN)/pytest -p no:cacheprovider -q
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+env: ## the Python environment in .venv (every other target makes it when it must)
+	@orchestrator/stack/bootstrap.sh
+
+demo: env ## from nothing to a task that an agent did: set-up, sandbox, run, record
+	@$(BIN)/sandgate demo
+
+up: env ## bring this installation up (what runs already stays as it is)
+	@$(BIN)/sandgate up
+
+down: env ## stop this installation
+	@$(BIN)/sandgate down
+
+images: env ## build the sandbox images, if their content changed
+	@$(BIN)/python -m orchestrator.stack.images
+
+check: env ## style, types, architecture, dependencies
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+
+fmt: env ## put the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: unit component e2e ## everything; fails where the Docker tests can't run
+
+unit: env ## pure decisions, in seconds
+	$(PYTEST) -n 2 tests/unit tests/contracts
+
+component: env ## real sockets, real git, real PocketBase; no Docker
+	$(PYTEST) -n 2 tests/component
+
+e2e: env ## real sandboxes; needs root, and the Docker engine that it installs if there is none
+	$(PYTEST) --require-docker tests/e2e
+
+lock: env ## pin the dependencies anew
+	$(BIN)/uv pip compile -q pyproject.toml --group dev --generate-hashes --no-emit-index-url \
+		--no-emit-find-links --python-version 3.12 -o requirements.lock
+
+clean: ## remove what tools leave behind; .venv and .sandgate stay
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+.PHONY: help env demo up down images check fmt test unit component e2e lock clean
