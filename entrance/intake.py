@@ -1,0 +1,30 @@
+"""Reading a request's body with a limit that each route sets for itself."""
+
+from aiohttp import hdrs, web
+
+
+class BodyRefused(Exception):
+    """The body is not taken: `status` and the message say why."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+async def read_body(request: web.Request, limit: int) -> bytes:
+    """The whole body, at most `limit` bytes of it.
+
+    Raises: BodyRefused when it is longer, or packed (a packed body can't be judged by its size).
+    """
+    if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+        raise BodyRefused(415, "A packed body is not taken here: send it plain.")
+    parts: list[bytes] = []
+    size = 0
+    if (request.content_length or 0) > limit:
+        raise BodyRefused(413, f"The body is too large: at most {limit} bytes are taken here.")
+    async for part in request.content.iter_any():
+        size += len(part)
+        if size > limit:
+            raise BodyRefused(413, f"The body is too large: at most {limit} bytes are taken here.")
+        parts.append(part)
+    return b"".join(parts)

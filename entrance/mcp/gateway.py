@@ -1,0 +1,172 @@
+"""The MCP gateway: shows a session its tools, and has one called only after that is on record.
+
+A refused call is a tool result with `isError` and the reason, not a transport error: the agent
+reads it and goes on. A tool's failure, time limit or over-long answer is told the same way.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+
+from entrance.audit import Audit, Decided, Outcome
+from entrance.decision import Allow, Decision, Deny
+from entrance.errors import SandgateError, Unavailable
+from entrance.mcp.arguments import trouble_with
+from entrance.mcp.catalogue import Entry, catalogue, granted
+from entrance.mcp.policy import decide
+from entrance.ports import Tool, ToolProvider, ToolResult
+from entrance.session import Session
+
+log = structlog.get_logger()
+
+RESULT_CHARS = 100_000
+CALL_TIMEOUT_S = 50.0
+"""Below the minute after which Claude Code and Codex give a tool up: our answer says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a tool may take, and how much of its answer the agent gets."""
+
+    call_timeout_s: float = CALL_TIMEOUT_S
+    result_chars: int = RESULT_CHARS
+
+
+class Gateway:
+    """The tools of every connection, behind one list and one call. `clock` counts seconds."""
+
+    def __init__(
+        self,
+        providers: Sequence[ToolProvider],
+        audit: Audit,
+        clock: Callable[[], float],
+        limits: Limits | None = None,
+    ) -> None:
+        self._providers = {provider.connection: provider for provider in providers}
+        self._audit = audit
+        self._clock = clock
+        self._limits = limits or Limits()
+        if len(self._providers) != len(providers):
+            raise ValueError("two tool providers have the same connection name")
+
+    async def tools(self, session: Session) -> list[dict[str, Any]]:
+        """The tools granted to the session, as MCP lists them.
+
+        A connection that can't be reached is left out. Raises: Unavailable when none can be.
+        """
+        entries, down = await self._offered(session)
+        if down and not entries:
+            raise Unavailable(f"no tools can be listed now: {', '.join(down)} can't be reached")
+        return [_listed(entry) for entry in granted(session, entries)]
+
+    async def call(self, session: Session, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool by the name that it is shown under, if the session may.
+
+        Raises: Unavailable when the call, or what came of it, can't be recorded.
+        """
+        entries, down = await self._offered(session)
+        entry = entries.get(name)
+        decision = _decision(session, name, entry, down)
+        raw = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        seq = await self._audit.decided(
+            Decided(
+                "tool_call",
+                f"{entry.connection}/{entry.tool.name}" if entry else name[:200],
+                decision,
+                session,
+                detail={"arguments_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
+            )
+        )
+        if entry is None or not isinstance(decision, Allow):
+            return ToolResult(f"Refused: {decision.reason}.", is_error=True)
+        return await self._perform(session, entry, arguments, seq)
+
+    async def _perform(
+        self, session: Session, entry: Entry, arguments: Mapping[str, Any], seq: int
+    ) -> ToolResult:
+        started = self._clock()
+        word, result = "cancelled", ToolResult("", is_error=True)
+        try:
+            word, result = await self._answer(session, entry, arguments)
+        finally:  # a client that leaves in mid-call cancels us; that is recorded too
+            detail = {
+                "touched": list(result.touched),
+                "chars": len(result.text),
+                "ms": round((self._clock() - started) * 1000),
+            }
+            await self._audit.came_of_it(Outcome(seq, word, detail))
+        return _capped(result, self._limits.result_chars)
+
+    async def _answer(
+        self, session: Session, entry: Entry, arguments: Mapping[str, Any]
+    ) -> tuple[str, ToolResult]:
+        trouble = trouble_with(entry.tool.input_schema, arguments)
+        if trouble:
+            text = f"{entry.shown} was not called, its arguments are wrong: {trouble}"
+            return "bad_arguments", ToolResult(text, is_error=True)
+        limit = self._limits.call_timeout_s
+        try:
+            async with asyncio.timeout(limit):
+                provider = self._providers[entry.connection]
+                result = await provider.call(session, entry.tool.name, arguments)
+        except TimeoutError:
+            text = f"{entry.shown} gave no answer in {limit:g} s; whether it was done is not known"
+            return "timeout", ToolResult(text, is_error=True)
+        except Unavailable:
+            text = f"{entry.connection} can't be reached now; try again in a minute"
+            return "unavailable", ToolResult(text, is_error=True)
+        except SandgateError as error:
+            log.warning(
+                "tool_failed", connection=entry.connection, tool=entry.tool.name, exc_info=True
+            )
+            return "failed", ToolResult(f"{entry.shown} failed: {error}", is_error=True)
+        return ("error" if result.is_error else "ok"), result
+
+    async def _offered(self, session: Session) -> tuple[dict[str, Entry], list[str]]:
+        """What the session's connections offer, and those of them that can't be reached."""
+        names = sorted(session.tools.keys() & self._providers.keys())
+        answers = await asyncio.gather(*(self._tools_of(session, name) for name in names))
+        offered = {
+            name: tools for name, tools in zip(names, answers, strict=True) if tools is not None
+        }
+        return catalogue(offered), [name for name in names if name not in offered]
+
+    async def _tools_of(self, session: Session, connection: str) -> Sequence[Tool] | None:
+        try:
+            async with asyncio.timeout(self._limits.call_timeout_s):
+                return await self._providers[connection].tools(session)
+        except (SandgateError, TimeoutError):
+            log.warning("connection_unreachable", connection=connection, exc_info=True)
+            return None
+
+
+def _decision(session: Session, name: str, entry: Entry | None, down: Sequence[str]) -> Decision:
+    if entry is not None:
+        return decide(session, entry.connection, entry.tool.name)
+    if down:
+        return Deny(f"{name[:100]} can't be called now: {', '.join(down)} can't be reached")
+    mine = ", ".join(sorted(tool for tools in session.tools.values() for tool in tools)) or "none"
+    return Deny(f"there is no tool {name[:100]}; the tools of this run are: {mine}")
+
+
+def _listed(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.shown,
+        "description": entry.tool.description,
+        "inputSchema": dict(entry.tool.input_schema),
+        "annotations": {"readOnlyHint": entry.tool.read_only},
+    }
+
+
+def _capped(result: ToolResult, chars: int) -> ToolResult:
+    """The result with at most `chars` characters, and a plain word about what is missing."""
+    whole = len(result.text)
+    if whole <= chars:
+        return result
+    mark = f"\n[cut here by Sandgate: {chars} of {whole} characters are shown; ask for less]"
+    return ToolResult(result.text[:chars] + mark, result.is_error, result.touched)
