@@ -1,0 +1,19 @@
+"""A model server that plays a scenario file instead of thinking (`docs/reference/scenario-file.md`).
+
+From the bottom up:
+
+- `entries`: what may stand in a file, as pydantic sees it; `loading`: YAML to a `Scenario`, errors as
+  sentences with line and step; `scenario`: what was loaded, as the rest sees it [pure].
+- `request`: what a harness asks, in no provider's words [pure].
+- `checking`, `names`: expectations on what came back, and captured names [pure].
+- `vocabulary`: the table of the harnesses' own tool names [pure].
+- `playing`: request + scenario -> what to answer; nothing is remembered [pure].
+- `dialects`: one module a provider's protocol; the seam is `dialects.Dialect` [pure].
+- `server`: aiohttp around it.
+"""
+
+from orchestrator.stack.scripted.loading import ScenarioError, load, parse
+from orchestrator.stack.scripted.scenario import Scenario
+from orchestrator.stack.scripted.server import make_app, serve
+
+__all__ = ["Scenario", "ScenarioError", "load", "make_app", "parse", "serve"]
