@@ -10,6 +10,8 @@ from entrance.vault.credentials import NAME, Binding, Credential, SecretHeaders,
 from entrance.vault.seal import Keyring, bound_to, seal, unseal
 
 COLLECTION = "secrets"
+SHORTEST = 8
+"""Characters of a secret: answers are searched for it, so it must not be an ordinary word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ class Vault:
             raise ValueError(f"{name!r} is no name for a secret: letters, digits, dot, dash, _")
         if not value or not value.isascii() or not value.isprintable() or value != value.strip():
             raise ValueError(f"the value of {name} must be one line of printable ASCII")
+        if len(value) < SHORTEST:
+            raise ValueError(
+                f"the value of {name} is too short to be told apart in what comes back"
+            )
         before = await self._store.get(name)
         version, meta = (before.version if before else 0) + 1, binding.to_meta()
         bound = bound_to(COLLECTION, name, version, meta)

@@ -1,0 +1,115 @@
+"""The door, put together: one aiohttp application behind one identity middleware.
+
+Everything that it needs comes in as arguments; whoever runs it (the runner) owns their life.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+import aiohttp
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from entrance.answers import refusal
+from entrance.audit import Audit, Decided
+from entrance.decision import Deny
+from entrance.errors import SandgateError, Unavailable
+from entrance.git.proxy import GitProxy
+from entrance.identity import SESSION, identity
+from entrance.mcp import http as mcp_http
+from entrance.mcp.gateway import Gateway
+from entrance.model.call import Settler
+from entrance.model.gateway import ModelGateway
+from entrance.model.prices import PriceList
+from entrance.model.provider import Provider
+from entrance.model.upstream import Upstream
+from entrance.ports import Meter, Sessions, ToolProvider
+from entrance.vault.repositories import VaultRepositories
+from entrance.vault.vault import Vault
+
+log = structlog.get_logger()
+
+_CLOSED = "The door is closed for now: what it decides can't be recorded or looked up. Try again."
+_FAILED = "The door could not do this; why is in its log, for an operator to see."
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """The HTTP clients that the counters reach the world with; see each counter's `client_session`."""
+
+    git: aiohttp.ClientSession
+    model: aiohttp.ClientSession
+
+
+def make_app(
+    *,
+    sessions: Sessions,
+    audit: Audit,
+    vault: Vault,
+    meter: Meter,
+    providers: Sequence[Provider],
+    prices: PriceList,
+    tool_providers: Sequence[ToolProvider],
+    outbound: Outbound,
+    clock: Callable[[], float] = monotonic,
+) -> web.Application:
+    """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
+    app = web.Application(middlewares=[errors(), identity(sessions, audit)])
+    settler = Settler(prices, meter, audit, clock)
+    models = ModelGateway(providers, vault, Upstream(outbound.model, prices), settler)
+    app.add_routes([web.get("/healthz", _healthz)])
+    app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit))
+    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault)).routes())
+    app.add_routes(models.routes())
+    app.add_routes([web.route("*", "/{anything:.*}", _unknown(audit))])
+    return app
+
+
+def make_runner(app: web.Application) -> web.AppRunner:
+    """A runner with what the counters need: bodies as they are sent, and an end when the client leaves."""
+    return web.AppRunner(
+        app, access_log=None, auto_decompress=False, handler_cancellation=True, shutdown_timeout=5.0
+    )
+
+
+def errors() -> Middleware:
+    """The middleware that turns errors into answers that say no more than they should."""
+
+    @web.middleware
+    async def middleware(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            return refusal(request.path, error.status, "http", error.reason)
+        except Exception as error:
+            if request.writer is not None and request.writer.output_size:
+                raise  # an answer is already on its way: all that is left is to break off
+            log.exception("request_failed", path=request.path[:200])
+            match error:
+                case Unavailable():
+                    return refusal(request.path, 503, "unavailable", _CLOSED)
+                case SandgateError():
+                    return refusal(request.path, 502, "failed", _FAILED)
+                case _:
+                    return refusal(request.path, 500, "internal", _FAILED)
+
+    return middleware
+
+
+async def _healthz(request: web.Request) -> web.Response:
+    del request
+    return web.json_response({"status": "ok"})
+
+
+def _unknown(audit: Audit) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def handle(request: web.Request) -> web.Response:
+        what = f"{request.method} {request.path[:200]}"
+        reason = Deny("there is no such path at this door")
+        await audit.decided(Decided("request", what, reason, request[SESSION]))
+        return refusal(request.path, 404, "no_such_path", "There is no such path at this door.")
+
+    return handle

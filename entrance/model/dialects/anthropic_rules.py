@@ -1,0 +1,102 @@
+"""What a Messages request may not ask for, so that the provider is no second door [pure].
+
+Nothing that the provider would fetch, run, look up or keep for the run: web search, URLs, remote
+MCP servers, code execution, stored files and conversations. No other model than the one that was
+judged. Nothing that is billed at another price than the list has. What is not named here is
+refused: a new key of the API is let through by adding it to a table, with a thought about it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+PLAIN_KEYS = frozenset(
+    {
+        "cache_control",
+        "compaction",
+        "context_management",
+        "diagnostics",
+        "max_tokens",
+        "messages",
+        "metadata",
+        "model",
+        "output_config",
+        "output_format",
+        "prefill",
+        "stop_sequences",
+        "stream",
+        "system",
+        "temperature",
+        "thinking",
+        "tool_choice",
+        "tools",
+        "top_k",
+        "top_p",
+    }
+)
+"""Keys that shape the answer and nothing else."""
+
+PLAIN_VALUES: Mapping[str, frozenset[Any]] = {
+    "inference_geo": frozenset({"global"}),
+    "service_tier": frozenset({"auto", "standard_only"}),
+    "speed": frozenset({"standard"}),
+}
+"""Keys that can change the price, with the values that don't."""
+
+LOCAL_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_")
+"""How the types of tools begin that the client runs, or that search the request's own tools."""
+
+INLINE_SOURCES = frozenset({"base64", "text", "content"})
+
+
+def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Why a request is not let through: sentences that its sender can act on; none if it is."""
+    yield from _key_troubles(asked)
+    blocks = [*_blocks(asked.get("messages")), *_blocks(asked.get("system"))]
+    added = [_definition(block) for block in blocks if block.get("type") == "tool_addition"]
+    for tool in [*_dicts(asked.get("tools")), *added]:
+        kind = tool.get("type") or "custom"
+        if not isinstance(kind, str) or not kind.startswith(LOCAL_TOOLS):
+            yield f"the tool type {kind!s:.60} is not let through: it runs at the provider"
+    for block in blocks:
+        source = block.get("source")
+        if isinstance(source, dict) and source.get("type") not in INLINE_SOURCES:
+            kind = source.get("type")
+            yield f"a source of type {kind!s:.20} is not let through: send the content itself"
+        if "file_id" in block:
+            yield "stored files are not let through: send the content itself"
+
+
+def _key_troubles(asked: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in asked.items():
+        if key in PLAIN_KEYS or value in (None, [], ""):
+            continue
+        plain = PLAIN_VALUES.get(key)
+        if plain is None:
+            yield f"the key `{key:.60}` is not let through this gateway: leave it out"
+        elif not isinstance(value, str) or value not in plain:
+            yield f"`{key}` may only be {', '.join(sorted(plain))}: anything else has another price"
+
+
+def _definition(addition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tool that a `tool_addition` brings along; a harmless one when it only refers to one."""
+    tool = addition.get("tool")
+    inline = tool.get("definition") if isinstance(tool, dict) else None
+    return inline if isinstance(inline, dict) else {}
+
+
+def _blocks(items: Any) -> Iterator[Mapping[str, Any]]:
+    """Every content block in messages, results and documents, however deep.
+
+    Not in the inputs of tool calls: those are the agent's own data.
+    """
+    for item in _dicts(items):
+        yield item
+        yield from _blocks(item.get("content"))
+        source = item.get("source")
+        if isinstance(source, dict):
+            yield from _blocks(source.get("content"))
+
+
+def _dicts(items: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(items, list):
+        yield from (item for item in items if isinstance(item, dict))

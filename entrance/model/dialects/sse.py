@@ -1,0 +1,42 @@
+"""Server-sent events out of chunks that are split anywhere [pure]."""
+
+from collections.abc import Iterator
+
+_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+EVENT_BYTES = 16 << 20
+"""A longer event is passed through unread: memory is bounded, and its usage is estimated."""
+
+
+class Events:
+    """`feed` gives back the whole events that are there now; `rest` what is left at the end."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take a chunk; return all whole events, byte for byte."""
+        self._buffer += chunk
+        end = max(_end_of(self._buffer, mark) for mark in _ENDS)
+        if not end and len(self._buffer) > EVENT_BYTES:
+            end = len(self._buffer)
+        whole = bytes(self._buffer[:end])
+        del self._buffer[:end]
+        return whole
+
+    def rest(self) -> bytes:
+        """What is left: a last event without its end, or nothing."""
+        left = bytes(self._buffer)
+        self._buffer.clear()
+        return left
+
+
+def data_of(events: bytes) -> Iterator[bytes]:
+    """The data of each line that has any. (Providers send one line of JSON an event.)"""
+    for line in events.splitlines():
+        if line.startswith(b"data:"):
+            yield line[5:].strip()
+
+
+def _end_of(buffer: bytearray, mark: bytes) -> int:
+    at = buffer.rfind(mark)
+    return at + len(mark) if at >= 0 else 0

@@ -1,0 +1,42 @@
+"""The tokens of one call, in the classes that have prices of their own [pure]."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from entrance.ports import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """`input` is what was neither read from the cache nor written to it."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """The whole prompt, cached or not: what long-prompt prices look at."""
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write_5m + other.cache_write_5m,
+            self.cache_write_1h + other.cache_write_1h,
+        )
+
+    def as_usage(self, cost_usd: Decimal) -> Usage:
+        """As one metered call."""
+        return Usage(
+            input_tokens=self.input,
+            output_tokens=self.output,
+            cache_read_tokens=self.cache_read,
+            cache_write_tokens=self.cache_write_5m + self.cache_write_1h,
+            cost_usd=cost_usd,
+            calls=1,
+        )
