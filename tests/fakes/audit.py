@@ -1,0 +1,34 @@
+"""An audit in memory; while `down`, nothing can be recorded."""
+
+from entrance.audit import Decided, Outcome
+from entrance.errors import Unavailable
+
+
+class FakeAudit:
+    """`entrance.audit.Audit` for tests: what was recorded, in order."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.records: list[Decided | Outcome] = []
+
+    async def decided(self, record: Decided) -> int:
+        return self._append(record)
+
+    async def came_of_it(self, record: Outcome) -> None:
+        self._append(record)
+
+    def decisions(self, kind: str) -> list[Decided]:
+        """The decisions of one kind, oldest first."""
+        return [each for each in self.records if isinstance(each, Decided) and each.kind == kind]
+
+    def outcome_of(self, decision: Decided) -> Outcome | None:
+        """What came of a decision, if that is recorded."""
+        seq = 1 + next(at for at, each in enumerate(self.records) if each is decision)
+        outcomes = (each for each in self.records if isinstance(each, Outcome))
+        return next((each for each in outcomes if each.of == seq), None)
+
+    def _append(self, record: Decided | Outcome) -> int:
+        if self.down:
+            raise Unavailable("the audit log can't be written")
+        self.records.append(record)
+        return len(self.records)

@@ -1,0 +1,98 @@
+"""A whole world of fakes for the steps of a run, with one hired agent and one task."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from entrance.registry import SessionRegistry
+from entrance.session import RunId, TaskId
+from orchestrator.domain.task import Task, TaskStatus
+from orchestrator.domain.team import Agent, Engagement, Grants, Repository
+from orchestrator.harnesses import HARNESSES
+from orchestrator.reconciler import Reconciler
+from orchestrator.runner.live import Live
+from orchestrator.runner.world import Limits, World
+from tests.fakes.clock import FakeClock
+from tests.fakes.runs import FakeRuns
+from tests.fakes.sandboxes import FakeDisks, FakeSandboxes
+from tests.fakes.tracker import FakeTracker
+
+REPOSITORY = "http://git.example:9000/team/thing.git"
+TASK = Task(
+    id=TaskId("DEMO/DEMO-7"),
+    project="DEMO",
+    title="Fix it",
+    description="It is broken.",
+    status=TaskStatus.OPEN,
+    assignees=("bot-rex",),
+    repository=REPOSITORY,
+)
+AGENT = Agent("AGENTS/AGENTS-1", "Rex", "bot-rex", "native", "anthropic:claude-test", "Be kind.")
+ENGAGEMENT = Engagement(
+    id="DEMO/DEMO-1",
+    project="DEMO",
+    bot="bot-rex",
+    supervisor="lead",
+    budget_usd=Decimal(5),
+    spent_usd=Decimal(0),
+    grants=Grants(
+        tools={"polarion": frozenset({"get_task", "submit_for_approval"})},
+        repositories=(Repository(REPOSITORY),),
+        models=frozenset({AGENT.model}),
+    ),
+)
+LIMITS = Limits(
+    deadline_s=600,
+    silence_s=120,
+    limit_usd=Decimal(2),
+    heartbeat_s=60,
+    poll_s=0.001,
+    attention_s=1,
+)
+
+
+@dataclass
+class FakeWorld:
+    """The fakes, and what is built on them."""
+
+    folder: Path
+    clock: FakeClock = field(default_factory=FakeClock)
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    sandboxes: FakeSandboxes = field(default_factory=FakeSandboxes)
+    disks: FakeDisks = field(default_factory=FakeDisks)
+    door: SessionRegistry = field(default_factory=SessionRegistry)
+    trail: list[Mapping[str, Any]] = field(default_factory=list)
+    closed: str = ""
+    tracker: FakeTracker = field(
+        default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
+    )
+
+    def world(self) -> World:
+        return World(
+            clock=self.clock,
+            tracker=self.tracker,
+            runs=self.runs,
+            disks=self.disks,
+            sandboxes=self.sandboxes,
+            door=self.door,
+            harnesses=HARNESSES,
+            live=Live(),
+            trail=self._trail,
+            limits=LIMITS,
+            entrance="http://10.0.0.1:8080",
+            transcripts=self.folder / "transcripts",
+            execd_key=b"k" * 32,
+        )
+
+    def reconciler(self) -> Reconciler:
+        """A reconciler as after a fresh start of the process."""
+        numbers = count(self.sandboxes.made + 1)
+        return Reconciler(
+            self.world(), lambda: RunId(f"run{next(numbers):012d}"), lambda: self.closed
+        )
+
+    async def _trail(self, _run: RunId) -> Sequence[Mapping[str, Any]]:
+        return self.trail

@@ -1,0 +1,69 @@
+"""What an engagement's grants mean at the door."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from orchestrator.domain.grants import budget_of, door_name, folder_of, grant_for, session_for
+from orchestrator.domain.team import Repository
+from tests.fakes.run import a_run
+from tests.fakes.world import AGENT, ENGAGEMENT, REPOSITORY, TASK
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://127.0.0.1:9000/team/thing.git", "127.0.0.1:9000/team/thing.git"),
+        ("https://Git.Example/team/Thing.git/", "git.example/team/Thing.git"),
+    ],
+)
+def test_a_repository_has_its_url_as_name_without_the_scheme(url: str, name: str) -> None:
+    assert door_name(url) == name
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "thing.git", "file:///etc/passwd", "ssh://git@host/x.git", "ext::sh -c id",
+        "https://user:pass@host/x.git", "https://host/", "https://host", "https://host/x?y=1",
+        "https://host/x#y", "--upload-pack=evil",
+    ],
+)  # fmt: skip
+def test_only_plain_http_urls_are_repositories(url: str) -> None:
+    with pytest.raises(ValueError, match="URL"):
+        door_name(url)
+
+
+def test_a_folder_is_the_last_part_of_the_path() -> None:
+    assert folder_of(REPOSITORY) == "thing"
+
+
+def test_a_grant_covers_a_repository_with_or_without_a_slash() -> None:
+    assert grant_for(ENGAGEMENT.grants, REPOSITORY + "/") == Repository(REPOSITORY)
+    assert grant_for(ENGAGEMENT.grants, REPOSITORY + "x") is None
+
+
+def test_a_run_may_spend_what_is_left_but_no_more_than_a_run_may() -> None:
+    nearly = replace(ENGAGEMENT, spent_usd=Decimal("4.5"))
+    assert budget_of(nearly, Decimal(2)) == Decimal("0.5")
+    assert budget_of(ENGAGEMENT, Decimal(2)) == Decimal(2)
+
+
+def test_push_is_open_only_in_the_tasks_own_repository() -> None:
+    other = Repository("http://git.example:9000/team/other.git")
+    grants = replace(ENGAGEMENT.grants, repositories=(Repository(REPOSITORY), other))
+    session = session_for(
+        a_run(task=TASK.id, model=AGENT.model), TASK, replace(ENGAGEMENT, grants=grants),
+        address="10.0.0.2", token_sha256="0" * 64,
+    )  # fmt: skip
+    assert {grant.name: grant.push for grant in session.repositories} == {
+        "git.example:9000/team/thing.git": True,
+        "git.example:9000/team/other.git": False,
+    }
+
+
+def test_a_session_is_granted_the_runs_model_only_if_the_engagement_grants_it() -> None:
+    run = a_run(task=TASK.id, model="anthropic:other")
+    session = session_for(run, TASK, ENGAGEMENT, address="10.0.0.2", token_sha256="0" * 64)
+    assert session.models == frozenset()

@@ -1,0 +1,56 @@
+"""The ledger: what a run read, changed, pushed and was refused."""
+
+from typing import Any
+
+from orchestrator.domain.ledger import gateway_calls, ledger, refused
+
+
+def line(
+    seq: int, kind: str, subject: str, decision: str = "allow", **detail: Any
+) -> dict[str, Any]:
+    return {
+        "seq": seq, "at": "2026-01-05T09:00:00+00:00", "kind": kind, "subject": subject,
+        "decision": decision, "reason": "" if decision == "allow" else "no", "detail": detail,
+    }  # fmt: skip
+
+
+def outcome(of: int, result: str, **detail: Any) -> dict[str, Any]:
+    return {"seq": of + 100, "kind": "outcome", "of": of, "result": result, "detail": detail}
+
+
+LINES = [
+    line(1, "tool_call", "polarion/get_task", read_only=True),
+    outcome(1, "ok", touched=["D/D-1"]),
+    line(2, "tool_call", "polarion/add_comment"),
+    outcome(2, "ok", touched=["D/D-2"]),
+    line(3, "tool_call", "polarion/get_work_item", read_only=True),
+    outcome(3, "ok", touched=["D/D-2"]),
+    line(4, "git_fetch", "git.example/x.git"),
+    line(5, "git_push", "git.example/x.git", "deny", refs=["refs/heads/main"]),
+    line(6, "git_push", "git.example/x.git", refs=["refs/heads/agent/D-1/x"]),
+    line(7, "auth", "", "deny"),
+]
+
+
+def test_the_ledger_says_what_was_read_changed_fetched_pushed_and_refused() -> None:
+    assert ledger(LINES) == {
+        "read": ["D/D-1"],
+        "changed": ["D/D-2"],
+        "fetched": ["git.example/x.git"],
+        "pushed": [{"repository": "git.example/x.git", "refs": ["refs/heads/agent/D-1/x"]}],
+        "refused": [
+            {"kind": "git_push", "subject": "git.example/x.git", "reason": "no"},
+            {"kind": "auth", "subject": "", "reason": "no"},
+        ],
+    }
+
+
+def test_each_gateway_call_has_one_row_with_its_result() -> None:
+    rows = gateway_calls(LINES)
+    assert [row["seq"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
+    assert rows[0]["result"] == "ok"
+    assert rows[4]["result"] == ""
+
+
+def test_only_refusals_are_refusals() -> None:
+    assert [row["kind"] for row in refused(LINES)] == ["git_push", "auth"]

@@ -1,0 +1,118 @@
+"""verdict(): how a run ended, from what the door, we and the host know."""
+
+import pytest
+
+from orchestrator.domain.run import Cause, Ending, Exit, Outcome
+from orchestrator.domain.verdict import Case, Evidence, verdict
+from tests.fakes.clock import START
+
+SUBMITTED = Ending(Outcome.SUBMITTED, "done", START)
+CALM = Evidence()
+
+
+@pytest.mark.parametrize(
+    ("exit_", "ending", "evidence", "outcome", "cause"),
+    [
+        pytest.param(
+            Exit(0), SUBMITTED, CALM, Outcome.SUBMITTED, Cause.HANDED_OVER, id="submitted"
+        ),
+        pytest.param(
+            Exit(1), SUBMITTED, CALM, Outcome.SUBMITTED, Cause.HANDED_OVER, id="a bad exit after it"
+        ),
+        pytest.param(
+            Exit(None, Cause.CANCELLED),
+            SUBMITTED,
+            CALM,
+            Outcome.SUBMITTED,
+            Cause.HANDED_OVER,
+            id="cancelled too late",
+        ),
+        pytest.param(
+            Exit(0, Cause.CANCELLED),
+            None,
+            CALM,
+            Outcome.STOPPED,
+            Cause.CANCELLED,
+            id="CASE-98 exit 0 after a cancel is no success",
+        ),
+        pytest.param(
+            Exit(None, Cause.DEADLINE),
+            None,
+            Evidence(oom_kills=1),
+            Outcome.STOPPED,
+            Cause.DEADLINE,
+            id="a deadline is a deadline, whatever was killed before",
+        ),
+        pytest.param(
+            Exit(None, Cause.SANDBOX_LOST),
+            None,
+            CALM,
+            Outcome.FAILED,
+            Cause.SANDBOX_LOST,
+            id="lost",
+        ),
+        pytest.param(
+            Exit(None, Cause.SANDBOX_LOST),
+            None,
+            Evidence(oom_kills=2),
+            Outcome.FAILED,
+            Cause.OOM,
+            id="lost for memory",
+        ),
+        pytest.param(
+            Exit(137),
+            None,
+            CALM,
+            Outcome.FAILED,
+            Cause.HARNESS_ERROR,
+            id="CASE-76 exit 137 without the counter is no oom",
+        ),
+        pytest.param(Exit(137), None, Evidence(oom_kills=1), Outcome.FAILED, Cause.OOM, id="oom"),
+        pytest.param(
+            Exit(0),
+            None,
+            Evidence(oom_kills=1),
+            Outcome.FAILED,
+            Cause.NO_HANDOVER,
+            id="a killed child that the harness lived with",
+        ),
+        pytest.param(
+            Exit(1), None, Evidence(pids_refused=9), Outcome.FAILED, Cause.PIDS, id="pids"
+        ),
+        pytest.param(
+            Exit(1), None, Evidence(disk_free_bytes=0), Outcome.FAILED, Cause.DISK, id="disk full"
+        ),
+        pytest.param(
+            Exit(1),
+            None,
+            Evidence(disk_free_bytes=-1),
+            Outcome.FAILED,
+            Cause.HARNESS_ERROR,
+            id="an unknown disk isn't a full one",
+        ),
+        pytest.param(
+            Exit(1), None, Evidence(over_budget=True), Outcome.STOPPED, Cause.BUDGET, id="budget"
+        ),
+        pytest.param(Exit(0), None, CALM, Outcome.FAILED, Cause.NO_HANDOVER, id="just stopped"),
+        pytest.param(
+            Exit(None),
+            None,
+            CALM,
+            Outcome.FAILED,
+            Cause.HARNESS_ERROR,
+            id="CASE-85 an unknown exit code is never success",
+        ),
+        pytest.param(
+            Exit(None, Cause.PREPARATION),
+            None,
+            Evidence(over_budget=True),
+            Outcome.FAILED,
+            Cause.PREPARATION,
+            id="what never started spent nothing",
+        ),
+    ],
+)
+def test_a_verdict_rests_on_what_we_know(
+    exit_: Exit, ending: Ending | None, evidence: Evidence, outcome: Outcome, cause: Cause
+) -> None:
+    assert verdict(Case(exit_, ending, evidence)) == (outcome, cause)
