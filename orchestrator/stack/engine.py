@@ -5,33 +5,31 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import docker
 from docker.errors import DockerException
 
+from orchestrator.stack.dockerd import (
+    DAEMON_JSON,
+    SETTINGS,
+    clear_stale_pid_file,
+    flags,
+    mount_cgroups,
+)
 from orchestrator.stack.packages import DebianPackages
-from orchestrator.stack.process import Program, start_time
+from orchestrator.stack.process import Program
 from orchestrator.stack.steps import Step, StepFailed
 
 SOCKET = "unix:///var/run/docker.sock"
 ENGINE_PACKAGES = ("docker.io", "iptables", "ca-certificates")
-DAEMON_JSON = Path("/etc/docker/daemon.json")
 # The engine is the machine's: it outlives any installation's home, so these aren't in one.
 LOCK = Path("/run/sandgate-engine.lock")
 PID_FILE = Path("/run/sandgate-engine.pid")
 LOG = Path("/var/log/docker.log")
-# An engine older than 23.0.11 forwards a sandbox's DNS questions to the host's resolver, even from
-# an internal network; the dead resolver stops that. The logs of containers are capped.
-SETTINGS: dict[str, Any] = {
-    "dns": ["127.0.0.1"],
-    "log-driver": "json-file",
-    "log-opts": {"max-size": "5m", "max-file": "1"},
-}
 ANSWER_S = 5.0
 CALL_S = 120.0
 START_S = 60.0
@@ -77,23 +75,21 @@ def find(docker_host: str | None) -> Engine | None:
     )
 
 
-def ensure(
-    step: Step, packages: DebianPackages, *, docker_host: str | None, env: Mapping[str, str]
-) -> Engine:
+def ensure(step: Step, packages: DebianPackages, *, docker_host: str | None) -> Engine:
     """Return an answering engine; install and start one when there is none.
 
     Raises: StepFailed when there is none and none can be started.
     """
     found = find(docker_host)
-    if found is None and docker_host is not None:
+    if found is None and docker_host:
         raise StepFailed(
             f"No Docker engine answers at {docker_host}",
-            why="DOCKER_HOST names it, so no other is looked for",
-            what_to_do="Start that engine, or unset DOCKER_HOST to use one on this machine.",
+            why="this address was given, so no other engine is looked for",
+            what_to_do="Start that engine, or don't name one to use or install one here.",
         )
     if found is None:
         with _only_one_of_us(step):
-            found = find(None) or _install_and_start(step, packages, env=env)
+            found = find(None) or _install_and_start(step, packages)
     step.note(f"{found.version}, {found.storage_driver}, cgroup v{found.cgroup_version}")
     return found
 
@@ -111,7 +107,7 @@ def require_free_disk(folder: Path, *, min_bytes: int = MIN_FREE_BYTES) -> None:
         )
 
 
-def _install_and_start(step: Step, packages: DebianPackages, *, env: Mapping[str, str]) -> Engine:
+def _install_and_start(step: Step, packages: DebianPackages) -> Engine:
     installed: list[str] = []
     if shutil.which("dockerd") is None:
         require_free_disk(Path("/var/lib/docker"))
@@ -126,7 +122,7 @@ def _install_and_start(step: Step, packages: DebianPackages, *, env: Mapping[str
         return _start_by_systemd(step, settle=bool(installed))
     packages.ensure(("iptables",), doing=step.doing)
     mount_cgroups()
-    return _start_detached(step, env=env)
+    return _start_detached(step)
 
 
 def _start_by_systemd(step: Step, *, settle: bool) -> Engine:
@@ -152,16 +148,16 @@ def _start_by_systemd(step: Step, *, settle: bool) -> Engine:
     return found
 
 
-def _start_detached(step: Step, *, env: Mapping[str, str]) -> Engine:
+def _start_detached(step: Step) -> Engine:
     step.doing("starting the Docker engine")
     clear_stale_pid_file(Path("/var/run/docker.pid"), program="dockerd")
     clear_stale_pid_file(Path("/var/run/docker/containerd/containerd.pid"), program="containerd")
     program = Program(
         name="The Docker engine",
-        argv=("dockerd", "--log-level", "warn", *engine_flags(DAEMON_JSON)),
+        argv=("dockerd", "--log-level", "warn", *flags(DAEMON_JSON)),
         log=LOG,
         pid_file=PID_FILE,
-        env=env,
+        env=None,  # proxy settings, PATH: whatever the engine would have from a shell
         cwd=Path("/"),
     )
     program.start()
@@ -172,71 +168,6 @@ def _start_detached(step: Step, *, env: Mapping[str, str]) -> Engine:
     if found is None:
         raise StepFailed("The Docker engine went away", why=program.log_tail())
     return found
-
-
-def engine_flags(daemon_json: Path) -> list[str]:
-    """Our settings as flags, without those that the machine's own file sets.
-
-    (The engine refuses to start when a setting is in both.)
-    """
-    present: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        present = json.loads(daemon_json.read_text())
-    flags: list[str] = []
-    if "dns" not in present:
-        flags += ["--dns", "127.0.0.1"]
-    if not {"log-driver", "log-opts"} & set(present):
-        flags += ["--log-driver", "json-file"]
-        flags += [
-            part
-            for key, value in SETTINGS["log-opts"].items()
-            for part in ("--log-opt", f"{key}={value}")
-        ]
-    return flags
-
-
-def clear_stale_pid_file(pid_file: Path, *, program: str) -> None:
-    """Remove the pid file of a killed engine: its process is gone, a zombie, or another program.
-
-    The engine takes a zombie containerd for a running one, waits for it and gives up.
-    """
-    try:
-        pid = int(pid_file.read_text())
-    except (OSError, ValueError):
-        return
-    with suppress(OSError):
-        name = Path(f"/proc/{pid}/comm").read_text().strip()
-        if name == program and start_time(pid) is not None:
-            return
-    pid_file.unlink(missing_ok=True)
-
-
-def mount_cgroups(root: Path = Path("/sys/fs/cgroup")) -> None:
-    """Mount cgroups (v1 hierarchies) on a machine whose init did not."""
-    if (root / "cgroup.controllers").exists() or os.path.ismount(root / "memory"):
-        return
-    if not os.path.ismount(root):
-        _mount("tmpfs", root, "mode=755")
-    for line in Path("/proc/cgroups").read_text().splitlines():
-        name, _, _, enabled = line.split()[:4]
-        if line.startswith("#") or enabled != "1":
-            continue
-        folder = root / name
-        folder.mkdir(exist_ok=True)
-        if not os.path.ismount(folder):
-            _mount("cgroup", folder, name)
-
-
-def _mount(kind: str, where: Path, options: str) -> None:
-    done = subprocess.run(
-        ["mount", "-t", kind, "-o", options, "cgroup", str(where)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=10,
-    )
-    if done.returncode and kind == "tmpfs":
-        raise StepFailed("Mounting cgroups failed", why=done.stderr)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ npm itself (`npm pack` runs no install scripts).
 
 import base64
 import hashlib
+import platform
 import shutil
 import subprocess
 import tarfile
@@ -13,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from orchestrator.stack import rootfs
 from orchestrator.stack.steps import StepFailed
 
 FETCH_S = 900.0
@@ -40,7 +40,7 @@ class HarnessProgram:
     @property
     def integrity(self) -> str:
         """What identifies this machine's program."""
-        return self.packages[rootfs.machine()].integrity
+        return self.packages[platform.machine()].integrity
 
 
 HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
@@ -84,14 +84,14 @@ HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
 }
 
 
-def lay_out(harness: str, into: Path, *, cache: Path, env: Mapping[str, str]) -> None:
+def lay_out(harness: str, into: Path, *, cache: Path) -> None:
     """Put the kept files of `harness` into the folder `into`, and its command's name in `bin/`.
 
     Raises: StepFailed when the package can't be had or isn't the pinned one.
     """
     program = HARNESS_PROGRAMS[harness]
-    archive = fetch(program.packages[rootfs.machine()], cache=cache, env=env)
-    keep = [path.format(machine=rootfs.machine()) for path in program.keep]
+    archive = fetch(program.packages[platform.machine()], cache=cache)
+    keep = [path.format(machine=platform.machine()) for path in program.keep]
     into.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -105,7 +105,7 @@ def lay_out(harness: str, into: Path, *, cache: Path, env: Mapping[str, str]) ->
                         shutil.copyfileobj(source, out)
                     # Set here: a chmod in a later image layer would copy 400 MB again.
                     target.chmod(0o755)
-    command = PurePosixPath(program.command.format(machine=rootfs.machine()))
+    command = PurePosixPath(program.command.format(machine=platform.machine()))
     if not (into / command).is_file():
         raise StepFailed(
             f"The package of {harness} is laid out differently",
@@ -114,7 +114,7 @@ def lay_out(harness: str, into: Path, *, cache: Path, env: Mapping[str, str]) ->
         )
 
 
-def fetch(package: NpmPackage, *, cache: Path, env: Mapping[str, str]) -> Path:
+def fetch(package: NpmPackage, *, cache: Path) -> Path:
     """The package's archive in `cache`, fetched by npm and checked against its pinned hash.
 
     Raises: StepFailed when npm is missing, refuses, or hands over something else.
@@ -135,7 +135,6 @@ def fetch(package: NpmPackage, *, cache: Path, env: Mapping[str, str]) -> Path:
     fresh.mkdir()
     done = subprocess.run(
         ["npm", "pack", "--silent", f"--pack-destination={fresh}", package.spec],
-        env=dict(env),
         cwd=fresh,
         capture_output=True,
         text=True,

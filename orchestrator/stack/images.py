@@ -6,37 +6,31 @@ question to the engine. No build has a network: what comes from outside is fetch
 first, pinned by its hash. (One exception: packages onto a Debian from a registry.)
 """
 
-import hashlib
-import shutil
-import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import docker
-from docker.errors import APIError, BuildError, DockerException, ImageNotFound
-
-from orchestrator.stack import native, rootfs
+from orchestrator.stack import apt_sources, native, rootfs
+from orchestrator.stack.content import copy_content, digest, tree_hash
 from orchestrator.stack.engine import Engine
+from orchestrator.stack.execd import build_execd
 from orchestrator.stack.harness_programs import HARNESS_PROGRAMS, lay_out
+from orchestrator.stack.image_store import ImageStore
 from orchestrator.stack.packages import DebianPackages
-from orchestrator.stack.steps import Step, StepFailed
+from orchestrator.stack.steps import Step
 
 IMAGES = Path(__file__).resolve().parents[2] / "images"
-CONTENT_LABEL = "sandgate.content"
-INSTALLATION_LABEL = "sandgate.installation"
 # Raise it when this module lays images out differently from the same files.
 LAYOUT = "1"
-BUILD_S = 900
-REGISTRY_PATIENCE_S = 20
-NOT_CONTENT = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+# In the folder of the sandbox, but read by others: no part of the image.
+NOT_IN_SANDBOX = ("packages.txt", "seccomp.json")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageTags:
-    """The tags of an installation's two images."""
+    """The images that sandboxes are made from."""
 
     sandbox: str
     execd: str
@@ -44,176 +38,103 @@ class ImageTags:
 
 @dataclass(frozen=True, slots=True)
 class ImageBuilder:
-    """Builds the images of one installation on one engine."""
+    """Builds the images of the installation `name` on `engine`."""
 
     engine: Engine
     name: str
-    """The installation's name: the tags carry it, so that a purge finds its own images only."""
     cache: Path
-    debian: DebianPackages
-    env: Mapping[str, str]
-    """The environment that package tools run with."""
+    debian: DebianPackages = field(default_factory=DebianPackages)
+    harnesses: tuple[str, ...] = ()
+    """Harness programs in the sandbox, besides the native loop."""
+    execd_image: str = ""
+    """An execd image to use instead of ours."""
     source: Path = IMAGES
-    harnesses: tuple[str, ...] = field(default=())
-    """Harness programs to add to the sandbox besides the native loop."""
 
     def ensure(self, step: Step) -> ImageTags:
         """Return the tags of up-to-date images, building what is missing.
 
         Raises: StepFailed when a part can't be fetched or a build fails.
         """
-        client = self.engine.client(timeout_s=BUILD_S)
-        try:
+        with ImageStore.on(self.engine, self.name) as store:
             tags = ImageTags(
-                sandbox=self._ensure(client, step, "sandbox", self._sandbox),
-                execd=self._ensure(client, step, "execd", self._execd),
+                sandbox=self._ensure(store, step, "sandbox", self._sandbox),
+                execd=self.execd_image or self._ensure(store, step, "execd", self._execd),
             )
-        except DockerException as error:
-            raise StepFailed("The engine refused to make an image", why=str(error)) from error
-        finally:
-            client.close()
-        step.note(f"{tags.sandbox.rpartition(':')[2]}, {tags.execd.rpartition(':')[2]}")
+        step.note(", ".join(tag.rpartition("/")[2] for tag in (tags.sandbox, tags.execd)))
         return tags
 
-    def contents(self) -> dict[str, str]:
-        """The content hash of each image: what decides whether one must be built."""
-        base = digest("base", self._suite(), *self._packages())
-        return {
-            "base": base,
-            "sandbox": digest(
-                "sandbox",
-                base,
-                tree_hash(self.source / "sandbox", leave_out={"packages.txt", "seccomp.json"}),
-                *(HARNESS_PROGRAMS[name].integrity for name in self.harnesses),
-            ),
-            "execd": digest("execd", base, tree_hash(self.source / "execd")),
-        }
+    def content(self, kind: str) -> str:
+        """The content hash of the image `kind`: base, sandbox or execd."""
+        base = digest("base", LAYOUT, apt_sources.this_suite(), *self._packages())
+        match kind:
+            case "base":
+                return base
+            case "sandbox":
+                files = tree_hash(self.source / "sandbox", leave_out=NOT_IN_SANDBOX)
+                programs = [HARNESS_PROGRAMS[name].integrity for name in self.harnesses]
+                return digest("sandbox", LAYOUT, base, files, *programs)
+            case _:
+                return digest(kind, LAYOUT, base, tree_hash(self.source / kind))
 
     def _ensure(
         self,
-        client: docker.DockerClient,
+        store: ImageStore,
         step: Step,
         kind: str,
-        build: Callable[[docker.DockerClient, Step, str], None],
+        build: Callable[[ImageStore, Step, str], None],
     ) -> str:
-        content = self.contents()[kind]
-        tag = f"sandgate/{self.name}-{kind}:{content[:12]}"
-        if not _tagged(client, tag, content):
-            build(client, step, tag)
-        return tag
+        content = self.content(kind)
+        if not store.has(kind, content):
+            build(store, step, content)
+        return store.tag(kind, content)
 
-    def _base(self, client: docker.DockerClient, step: Step, tag: str) -> None:
-        suite = self._suite()
-        if _registry_has(self.engine, f"debian:{suite}-slim", step):
-            self._base_from_registry(client, step, tag)
+    def _base(self, store: ImageStore, step: Step, content: str) -> None:
+        suite = apt_sources.this_suite()
+        step.doing(f"asking a registry for debian:{suite}-slim")
+        if store.can_have(f"debian:{suite}-slim"):
+            step.doing(f"adding packages to debian:{suite}-slim")
+            with self._scratch() as context:
+                (context / "Dockerfile").write_text(_on_registry_debian(suite, self._packages()))
+                store.build("base", content, context, args={}, network="host")
         else:
-            self._base_from_archive(client, step, tag)
-        _prove(client, tag)
+            tar = self.cache / f"base-{content[:12]}.tar"
+            if not tar.exists():
+                rootfs.make_tar(tar, self._packages(), debian=self.debian, doing=step.doing)
+            step.doing("importing the root file system")
+            store.import_tar("base", content, tar)
+        store.prove(store.tag("base", content))
 
-    def _base_from_registry(self, client: docker.DockerClient, step: Step, tag: str) -> None:
-        step.doing(f"adding packages to debian:{self._suite()}-slim")
-        install = "apt-get update && apt-get install -y --no-install-recommends"
-        packages = " ".join(self._packages())
-        dockerfile = (
-            f"FROM debian:{self._suite()}-slim\n"
-            f"RUN {install} {packages} && rm -rf /var/lib/apt/lists/*\n"
-        )
+    def _sandbox(self, store: ImageStore, step: Step, content: str) -> None:
+        base = self._ensure(store, step, "base", self._base)
+        folder = self.source / "sandbox"
         with self._scratch() as context:
-            (context / "Dockerfile").write_text(dockerfile)
-            self._build(client, context, tag, "base", network="host")
-
-    def _base_from_archive(self, client: docker.DockerClient, step: Step, tag: str) -> None:
-        content = self.contents()["base"]
-        tar = self.cache / f"base-{content[:12]}.tar"
-        if not tar.exists():
-            rootfs.make_tar(
-                tar,
-                suite=self._suite(),
-                packages=self._packages(),
-                sources=rootfs.debian_sources(rootfs.read_source_files(), self._suite()),
-                debian=self.debian,
-                env=self.env,
-                doing=step.doing,
-            )
-        step.doing("importing the root file system")
-        repository, _, version = tag.partition(":")
-        labels = self._labels(content)
-        client.api.import_image_from_file(
-            str(tar),
-            repository=repository,
-            tag=version,
-            changes=[
-                "ENV LANG=C.UTF-8",
-                'CMD ["/bin/bash"]',
-                *(f"LABEL {key}={value}" for key, value in labels.items()),
-            ],
-        )
-
-    def _sandbox(self, client: docker.DockerClient, step: Step, tag: str) -> None:
-        base = self._ensure(client, step, "base", self._base)
-        step.doing("building the sandbox image")
-        with self._scratch() as context:
-            folder = self.source / "sandbox"
             for name in ("Dockerfile", "gitconfig", "git-credential"):
-                _copy(folder / name, context / name)
-            opt = context / "opt"
-            (opt / "sandgate").mkdir(parents=True)
-            if (folder / "native").is_dir():
-                step.doing("fetching the native loop's packages")
-                _copy(folder / "native", opt / "sandgate" / "native")
-                native.install_packages(
-                    folder / "native" / "requirements.lock",
-                    into=opt / "sandgate" / "native" / "site-packages",
-                    python_version=_python_version(client, base),
-                    cache=self.cache,
-                    env=self.env,
-                )
+                copy_content(folder / name, context / name)
+            loop = context / "opt" / "sandgate" / "native"
+            step.doing("fetching the native loop's packages")
+            copy_content(folder / "native", loop)
+            native.install_packages(
+                folder / "native" / "requirements.lock",
+                into=loop / "site-packages",
+                python_version=store.output(base, "python3", "-c", native.SAY_VERSION),
+                cache=self.cache,
+            )
             for harness in self.harnesses:
                 step.doing(f"fetching {harness}")
-                lay_out(harness, opt / "harness" / harness, cache=self.cache, env=self.env)
+                lay_out(harness, context / "opt" / "harness" / harness, cache=self.cache)
             step.doing("building the sandbox image")
-            self._build(client, context, tag, "sandbox", base=base)
+            store.build("sandbox", content, context, args={"BASE": base})
 
-    def _execd(self, client: docker.DockerClient, step: Step, tag: str) -> None:
-        base = self._ensure(client, step, "base", self._base)
+    def _execd(self, store: ImageStore, step: Step, content: str) -> None:
+        base = self._ensure(store, step, "base", self._base)
         step.doing("building the execd image")
+        folder = self.source / "execd"
         with self._scratch() as context:
-            for name in ("Dockerfile", "execd", "bootstrap.sh"):
-                _copy(self.source / "execd" / name, context / name)
-            (context / "execd").chmod(0o755)
+            for name in ("Dockerfile", "bootstrap.sh"):
+                copy_content(folder / name, context / name)
             (context / "bootstrap.sh").chmod(0o755)
-            self._build(client, context, tag, "execd", base=base)
-
-    def _build(
-        self,
-        client: docker.DockerClient,
-        context: Path,
-        tag: str,
-        kind: str,
-        *,
-        base: str = "",
-        network: str = "none",
-    ) -> None:
-        try:
-            client.images.build(
-                path=str(context),
-                tag=tag,
-                buildargs={"BASE": base} if base else {},
-                labels=self._labels(self.contents()[kind]),
-                network_mode=network,
-                rm=True,
-                forcerm=True,
-                timeout=BUILD_S,
-            )
-        except (BuildError, APIError) as error:
-            raise StepFailed(f"Building the {kind} image failed", why=_build_log(error)) from error
-
-    def _labels(self, content: str) -> dict[str, str]:
-        return {CONTENT_LABEL: content, INSTALLATION_LABEL: self.name}
-
-    def _suite(self) -> str:
-        release = Path("/etc/os-release")
-        return rootfs.suite_of(release.read_text() if release.exists() else "")
+            build_execd(folder, context / "execd")
+            store.build("execd", content, context, args={"BASE": base})
 
     def _packages(self) -> tuple[str, ...]:
         return rootfs.package_list((self.source / "sandbox" / "packages.txt").read_text())
@@ -225,96 +146,9 @@ class ImageBuilder:
             yield Path(folder)
 
 
-def digest(*parts: str) -> str:
-    """One SHA-256 over `parts`, in which no part can pass for another's end."""
-    whole = hashlib.sha256(LAYOUT.encode())
-    for part in parts:
-        whole.update(f"{len(part)}:{part}".encode())
-    return whole.hexdigest()
-
-
-def tree_hash(folder: Path, *, leave_out: Iterable[str] = ()) -> str:
-    """One SHA-256 over the files of `folder`: their paths, whether executable, their bytes."""
-    skip = NOT_CONTENT | set(leave_out)
-    whole = hashlib.sha256()
-    for file in sorted(folder.rglob("*")):
-        path = file.relative_to(folder)
-        if skip & set(path.parts) or file.suffix == ".pyc" or not file.is_file():
-            continue
-        executable = bool(file.stat().st_mode & stat.S_IXUSR)
-        body = hashlib.sha256(file.read_bytes()).hexdigest()
-        whole.update(f"{path.as_posix()}\0{executable}\0{body}\n".encode())
-    return whole.hexdigest()
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file or a folder with modes that don't depend on this machine's umask."""
-    if not source.exists():
-        raise StepFailed(
-            "A part of an image is missing",
-            why=f"{source} does not exist",
-            what_to_do="Restore it from the repository (git status).",
-        )
-    if source.is_file():
-        shutil.copyfile(source, target)
-        target.chmod(0o755 if source.stat().st_mode & stat.S_IXUSR else 0o644)
-        return
-    target.mkdir(mode=0o755, parents=True, exist_ok=True)
-    target.chmod(0o755)
-    for child in sorted(source.iterdir()):
-        if child.name not in NOT_CONTENT:
-            _copy(child, target / child.name)
-
-
-def _tagged(client: docker.DockerClient, tag: str, content: str) -> bool:
-    """Say whether an image of this content exists, giving it `tag` if it has another one."""
-    try:
-        client.images.get(tag)
-    except ImageNotFound:
-        same = client.images.list(filters={"label": f"{CONTENT_LABEL}={content}"})
-        if not same:
-            return False
-        return bool(same[0].tag(*tag.split(":")))
-    return True
-
-
-def _registry_has(engine: Engine, image: str, step: Step) -> bool:
-    """Say whether the engine has or can pull `image`; soon, also where a registry never answers."""
-    client = engine.client(timeout_s=REGISTRY_PATIENCE_S)
-    try:
-        client.images.get(image)
-    except ImageNotFound:
-        step.doing(f"asking a registry for {image}")
-        try:
-            client.images.pull(image)
-        except (DockerException, OSError):
-            return False
-    finally:
-        client.close()
-    return True
-
-
-def _prove(client: docker.DockerClient, tag: str) -> None:
-    """Run the image once: an import of half a file also 'succeeds'."""
-    try:
-        client.containers.run(tag, ["git", "--version"], network_mode="none", remove=True)
-    except (DockerException, OSError) as error:
-        client.images.remove(tag, force=True)
-        raise StepFailed(
-            "The sandbox's base image does not run",
-            why=str(error),
-            what_to_do="Run the same command again; if it persists, check the engine's log.",
-        ) from error
-
-
-def _python_version(client: docker.DockerClient, image: str) -> str:
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    out = client.containers.run(image, ["python3", "-c", code], network_mode="none", remove=True)
-    return out.decode().strip()
-
-
-def _build_log(error: BuildError | APIError) -> str:
-    if isinstance(error, APIError):
-        return str(error)
-    lines = [str(line.get("stream") or line.get("error") or "") for line in error.build_log]
-    return "".join(lines).strip()[-2000:]
+def _on_registry_debian(suite: str, packages: Sequence[str]) -> str:
+    install = "apt-get update && apt-get install -y --no-install-recommends"
+    return (
+        f"FROM debian:{suite}-slim\n"
+        f"RUN {install} {' '.join(packages)} && rm -rf /var/lib/apt/lists/*\n"
+    )

@@ -17,8 +17,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from entrance.errors import Conflict, Malformed, NotFound
 from orchestrator.stack.addresses import free_ports, free_subnet
+from orchestrator.stack.steps import StepFailed
 
 ENTRANCE_PORT = 8080
 EGRESS_PORT = 8081
@@ -63,23 +63,28 @@ class Installation:
     def open(cls, home: Path, *, create: bool) -> Self:
         """Read the installation at `home`; make it when there is none and `create` is set.
 
-        Raises: NotFound without `create`; Malformed when its file can't be read; Conflict when the
-        home was moved or copied; StepFailed when no subnet or port is free.
+        Raises: StepFailed when there is none, its file can't be read, the home was moved or
+        copied, or no subnet or port is free.
         """
         home = home.resolve()
         file = home / FILE
         if not file.exists():
             if not create:
-                raise NotFound(f"There is no installation at {home}. `sandgate up` makes one.")
+                raise StepFailed(
+                    "There is no installation here",
+                    why=f"{home} holds no {FILE}",
+                    what_to_do="`sandgate up` makes one; SANDGATE_HOME names another home.",
+                )
             home.mkdir(parents=True, exist_ok=True)
             with _locked(home / ".create.lock"):
                 if not file.exists():  # another `up` may have been first
                     _write(file, _choose(home))
         kept = _read(file)
         if kept.home != home:
-            raise Conflict(
-                f"{file} belongs to {kept.home}: this home was moved or copied. Move it back, or "
-                "remove the file to make a new installation here."
+            raise StepFailed(
+                f"The installation at {home} was moved or copied",
+                why=f"{FILE} says that it belongs to {kept.home}",
+                what_to_do=f"Move it back, or remove {FILE} to make a new installation here.",
             )
         opened = cls(home=home, name=kept.name, subnet=kept.subnet, ports=kept.ports)
         if create:
@@ -90,7 +95,7 @@ class Installation:
     def only_one(self) -> Iterator[None]:
         """Hold the installation for one `up` or `down` at a time.
 
-        Raises: Conflict when another one is at work.
+        Raises: StepFailed when another one is at work.
         """
         with _locked(self.run / "up.lock", wait=False):
             yield
@@ -182,7 +187,7 @@ def _read(file: Path) -> _Kept:
     try:
         return _Kept.model_validate_json(file.read_text())
     except (OSError, ValidationError) as error:
-        raise Malformed(f"{file} can't be read: {error}") from error
+        raise StepFailed("The installation's file can't be read", why=f"{file}: {error}") from error
 
 
 def _write(file: Path, kept: _Kept) -> None:
@@ -199,5 +204,9 @@ def _locked(path: Path, *, wait: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError as error:
-            raise Conflict(f"Another command is at work on {path.parent.parent}.") from error
+            raise StepFailed(
+                "Another `sandgate up` or `down` is at work",
+                why=f"it holds {path}",
+                what_to_do="Wait until it has ended.",
+            ) from error
         yield

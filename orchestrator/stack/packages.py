@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,10 +30,9 @@ TAIL_LINES = 12
 
 
 class DebianPackages:
-    """Installs Debian packages. `env` is what the package tools run with; one index update at most."""
+    """Installs Debian packages, with one update of the index at most."""
 
-    def __init__(self, env: Mapping[str, str], *, policy: Path = POLICY) -> None:
-        self._env = {**env, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    def __init__(self, *, policy: Path = POLICY) -> None:
         self._policy = policy
         self._updated = False
 
@@ -90,8 +89,7 @@ class DebianPackages:
 
     def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            list(command),
-            env=self._env,
+            ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -33,8 +33,8 @@ class Program:
     argv: tuple[str, ...]
     log: Path
     pid_file: Path
-    env: Mapping[str, str] = field(default_factory=dict)
-    """The whole environment of the program; nothing is inherited."""
+    env: Mapping[str, str] | None = field(default_factory=dict)
+    """The whole environment of the program: nothing is inherited, unless it is None."""
     cwd: Path | None = None
 
     def start(self) -> int:
@@ -56,7 +56,7 @@ class Program:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     cwd=self.cwd,
-                    env=dict(self.env),
+                    env=None if self.env is None else dict(self.env),
                     start_new_session=True,
                 )
         except OSError as error:

@@ -1,0 +1,152 @@
+"""The engine's images as a store by content: found by a label, built, imported, proven, removed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import docker
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound
+
+from orchestrator.stack.engine import Engine
+from orchestrator.stack.installation import LABEL
+from orchestrator.stack.steps import StepFailed
+
+CONTENT_LABEL = "sandgate.content"
+BUILD_S = 900
+REGISTRY_PATIENCE_S = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ImageStore:
+    """The images of the installation `name` on one engine."""
+
+    engine: Engine
+    client: docker.DockerClient
+    name: str
+    """Tags carry it, so that a purge finds this installation's images only."""
+
+    @classmethod
+    @contextmanager
+    def on(cls, engine: Engine, name: str) -> Iterator[Self]:
+        """The store, for a while.
+
+        Raises: StepFailed in place of what the engine's client raises.
+        """
+        client = engine.client(timeout_s=BUILD_S)
+        try:
+            yield cls(engine, client, name)
+        except DockerException as error:
+            raise StepFailed("The engine refused to make an image", why=str(error)) from error
+        finally:
+            client.close()
+
+    def tag(self, kind: str, content: str) -> str:
+        """The tag of the image `kind` with this content."""
+        return f"sandgate/{self.name}-{kind}:{content[:12]}"
+
+    def has(self, kind: str, content: str) -> bool:
+        """Say whether it is there; one that another installation built is tagged for us."""
+        tag = self.tag(kind, content)
+        try:
+            self.client.images.get(tag)
+        except ImageNotFound:
+            same = self.client.images.list(filters={"label": f"{CONTENT_LABEL}={content}"})
+            return bool(same) and same[0].tag(*tag.split(":"))
+        return True
+
+    def build(
+        self,
+        kind: str,
+        content: str,
+        context: Path,
+        *,
+        args: Mapping[str, str],
+        network: str = "none",
+    ) -> None:
+        """Build the image from the folder `context`, without a network unless one is named.
+
+        Raises: StepFailed with the end of the build's log.
+        """
+        try:
+            self.client.images.build(
+                path=str(context),
+                tag=self.tag(kind, content),
+                buildargs=dict(args),
+                labels=self._labels(content),
+                network_mode=network,
+                rm=True,
+                forcerm=True,
+                timeout=BUILD_S,
+            )
+        except (BuildError, APIError) as error:
+            raise StepFailed(f"Building the {kind} image failed", why=_log_of(error)) from error
+
+    def import_tar(self, kind: str, content: str, tar: Path) -> None:
+        """Make an image of a root file system."""
+        repository, _, version = self.tag(kind, content).partition(":")
+        labels = [f"LABEL {key}={value}" for key, value in self._labels(content).items()]
+        self.client.api.import_image_from_file(
+            str(tar),
+            repository=repository,
+            tag=version,
+            changes=["ENV LANG=C.UTF-8", 'CMD ["/bin/bash"]', *labels],
+        )
+
+    def prove(self, tag: str) -> None:
+        """Run the image once, and remove it when it does not: an import of half a file succeeds.
+
+        Raises: StepFailed.
+        """
+        try:
+            self.output(tag, "git", "--version")
+        except (DockerException, OSError) as error:
+            self.client.images.remove(tag, force=True)
+            raise StepFailed(
+                "The sandbox's base image does not run",
+                why=str(error),
+                what_to_do="Run the same command again; if it persists, see the engine's log.",
+            ) from error
+
+    def output(self, tag: str, *command: str) -> str:
+        """What a command says in a container of the image, without a network."""
+        out = self.client.containers.run(
+            tag, list(command), network_mode="none", remove=True, labels={LABEL: self.name}
+        )
+        return str(out.decode()).strip()
+
+    def can_have(self, image: str) -> bool:
+        """Say whether `image` is here or a registry gives it; no long wait for one that is silent."""
+        patient = self.engine.client(timeout_s=REGISTRY_PATIENCE_S)
+        try:
+            patient.images.get(image)
+        except ImageNotFound:
+            try:
+                patient.images.pull(image)
+            except (DockerException, OSError):
+                return False
+        finally:
+            patient.close()
+        return True
+
+    def remove_all(self) -> list[str]:
+        """Remove this installation's tags, and with them images that no other one shares."""
+        removed: list[str] = []
+        for image in self.client.images.list():
+            for tag in image.tags:
+                if tag.startswith(f"sandgate/{self.name}-"):
+                    with suppress(APIError):  # a container still uses it: the caller sees it stay
+                        self.client.images.remove(tag)
+                        removed.append(tag)
+        return removed
+
+    def _labels(self, content: str) -> dict[str, str]:
+        return {CONTENT_LABEL: content, LABEL: self.name}
+
+
+def _log_of(error: BuildError | APIError) -> str:
+    if isinstance(error, APIError):
+        return str(error)
+    lines = [str(line.get("stream") or line.get("error") or "") for line in error.build_log]
+    return "".join(lines)[-2000:]
