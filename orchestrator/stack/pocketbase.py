@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from orchestrator.adapters.pocketbase import HOOKS, MIGRATIONS, SUPERUSER
-from orchestrator.stack.process import Program, answers_http
+from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import StepFailed
 
 NAME = "PocketBase"
@@ -25,10 +25,17 @@ def ensure(home: Path, port: int) -> Program:
 
     Raises: StepFailed.
     """
-    running = program(home, port)
-    running.start()
-    running.wait_ready(lambda: ready(port), timeout_s=READY_S)
-    return running
+    wanted = program(home, port)
+    if not wanted.alive() and answers_tcp(_HOST, port):
+        # Else its answers would be taken for ours.
+        raise StepFailed(
+            f"{NAME} can't start",
+            why=f"another program listens on {_HOST}:{port}",
+            what_to_do="End that program, then run the same command again.",
+        )
+    wanted.start()
+    wanted.wait_ready(lambda: wanted.alive() and ready(port), timeout_s=READY_S)
+    return wanted
 
 
 def program(home: Path, port: int) -> Program:

@@ -3,18 +3,20 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 import orjson
 
 from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
-from orchestrator.adapters.pocketbase.refusals import error_of
+from orchestrator.adapters.pocketbase.refusals import BAD_REQUEST, error_of
 from orchestrator.adapters.pocketbase.rows import Row
 
 PAGE = 1000
 """The most that PocketBase lists at once."""
 BACKUP_S = 120.0
+_SIGN_IN = "/api/collections/_superusers/auth-with-password"
 _DONE = (200, 204)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -126,57 +128,68 @@ class PocketBase:
         query: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> Any:
+        request = _Request(method, path, query, body, timeout_s or self._timeout_s)
         token = await self._signed_in(refused="")
         try:
-            return await self._send(
-                method, path, token, body=body, query=query, timeout_s=timeout_s
-            )
+            return _accepted(request, await self._exchange(request, token))
         except Forbidden:  # the token is too old, or the password was changed since
             token = await self._signed_in(refused=token)
-            return await self._send(
-                method, path, token, body=body, query=query, timeout_s=timeout_s
-            )
+            return _accepted(request, await self._exchange(request, token))
 
     async def _signed_in(self, *, refused: str) -> str:
         """A token other than `refused`. Raises: Forbidden when the password is wrong."""
         async with self._signing_in:
             if self._token == refused:
-                path = "/api/collections/_superusers/auth-with-password"
                 body = {"identity": self._user, "password": self._password}
-                answer = _object(await self._send("POST", path, "", body=body))
-                self._token = str(answer.get("token", ""))
+                request = _Request("POST", _SIGN_IN, None, body, self._timeout_s)
+                answer = await self._exchange(request, "")
+                if answer[0] == BAD_REQUEST:
+                    raise Forbidden(
+                        f"PocketBase at {self._url} does not know {self._user} with our password:"
+                        " is it another installation's? Else start it again"
+                    )
+                self._token = str(_object(_accepted(request, answer)).get("token", ""))
             return self._token
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        token: str,
-        *,
-        body: Any = None,
-        query: Mapping[str, str] | None = None,
-        timeout_s: float | None = None,
-    ) -> Any:
-        headers = {"Content-Type": "application/json"} | ({"Authorization": token} if token else {})
-        timeout = aiohttp.ClientTimeout(total=timeout_s or self._timeout_s)
-        data = None if body is None else orjson.dumps(body, default=str)
+    async def _exchange(self, request: "_Request", token: str) -> tuple[int, bytes]:
+        """The status and body that PocketBase answers. Raises: Unavailable."""
+        headers = {"Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = token
         try:
             async with self._http.request(
-                method,
-                self._url + path,
-                params=query,
-                data=data,
+                request.method,
+                self._url + request.path,
+                params=request.query,
+                data=None if request.body is None else orjson.dumps(request.body, default=str),
                 headers=headers,
-                timeout=timeout,
+                timeout=aiohttp.ClientTimeout(total=request.timeout_s),
                 allow_redirects=False,
             ) as response:
-                status, answer = response.status, await response.read()
+                return response.status, await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
             cause = str(error) or type(error).__name__
             raise Unavailable(f"PocketBase at {self._url} can't be reached: {cause}") from error
-        if status not in _DONE:
-            raise error_of(f"{method} {path}", status, answer)
-        return _parsed(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    path: str
+    query: Mapping[str, str] | None
+    body: Any = field(repr=False)
+    timeout_s: float
+
+
+def _accepted(request: _Request, answer: tuple[int, bytes]) -> Any:
+    """The answer's JSON; None for none. Raises: what the refusal means."""
+    status, body = answer
+    if status not in _DONE:
+        raise error_of(f"{request.method} {request.path}", status, body)
+    try:
+        return orjson.loads(body) if body else None
+    except orjson.JSONDecodeError as error:
+        raise Malformed("PocketBase answered something that isn't JSON") from error
 
 
 def _segment(record_id: str) -> str:
@@ -184,13 +197,6 @@ def _segment(record_id: str) -> str:
     if not _ID.fullmatch(record_id):
         raise NotFound(f"no record has the id {record_id[:64]!r}")
     return record_id
-
-
-def _parsed(answer: bytes) -> Any:
-    try:
-        return orjson.loads(answer) if answer else None
-    except orjson.JSONDecodeError as error:
-        raise Malformed("PocketBase answered something that isn't JSON") from error
 
 
 def _object(answer: Any) -> Row:

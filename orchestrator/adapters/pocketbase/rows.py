@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 
 EVENT_BYTES = 128 * 1024
 """An event's data is at most this long as JSON. Whole outputs are in the transcript's file."""
-_CUTS = (16 * 1024, 2 * 1024, 256)
+_CUTS = (16 * 1024, 2 * 1024, 256, 32)
 
 _RUN: TypeAdapter[Run] = TypeAdapter(Run)
 _EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])

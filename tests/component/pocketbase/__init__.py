@@ -1,0 +1,1 @@
+"""The adapters of PocketBase against the real program."""
