@@ -1,0 +1,288 @@
+"""The reconciler with fakes: a task is brought to its end, whatever breaks in between."""
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrance.errors import Forbidden, NotFound, Unavailable
+from entrance.ports import Usage
+from entrance.session import Ended, RunId, TaskId, hash_token
+from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
+from orchestrator.domain.task import TaskStatus
+from orchestrator.ports import Completed
+from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
+from tests.fakes.world import TASK, FakeWorld
+
+SAYS = ['{"type":"started","model":"m"}', '{"type":"text","text":"hello"}', "no json"]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> FakeWorld:
+    return FakeWorld(tmp_path, sandboxes=FakeSandboxes(FakeHarness(SAYS)))
+
+
+async def settle_down(world: FakeWorld, *, most: int = 40) -> Run | None:
+    """Handle the task until nothing is left to do; a crash starts a new process."""
+    reconciler = world.reconciler()
+    for _ in range(most):
+        try:
+            again = await reconciler.handle(TASK.id)
+        except Crash:
+            reconciler = world.reconciler()
+            continue
+        if again is None:
+            break
+        world.clock.advance(1)
+    return await world.runs.latest(TASK.id)
+
+
+class Crash(Exception):
+    """The process dies here."""
+
+
+class SubmittingSandboxes(FakeSandboxes):
+    """The agent submits as soon as its harness is followed."""
+
+    def __init__(self, world: FakeWorld) -> None:
+        super().__init__(FakeHarness(SAYS))
+        self._world = world
+
+    async def renew(self, sandbox: Any) -> None:
+        await super().renew(sandbox)
+        run = await self._world.runs.latest(TASK.id)
+        assert run
+        if run.ending is None:
+            ending = Ending(Outcome.SUBMITTED, "fixed", self._world.clock.now())
+            await self._world.runs.replace(changed(run, ending=ending))
+            await self._world.tracker.act(TASK.id, "submit")
+
+
+async def kinds(world: FakeWorld, run: Run) -> list[str]:
+    return [event.kind async for event in world.runs.events(run.id)]
+
+
+async def test_a_submitted_task_ends_submitted_with_its_record_and_transcript(
+    world: FakeWorld,
+) -> None:
+    world.sandboxes = SubmittingSandboxes(world)
+    run = await settle_down(world)
+    assert run
+    assert (run.state, run.outcome, run.cause) == (
+        RunState.ENDED,
+        Outcome.SUBMITTED,
+        Cause.HANDED_OVER,
+    )
+    assert world.tracker.records[run.record].run.outcome is Outcome.SUBMITTED
+    assert b"hello" in world.tracker.attached[run.record, "transcript.jsonl"]
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.IN_REVIEW
+    assert await kinds(world, run) == [
+        "phase", "phase", "phase", "started", "text", "raw", "phase", "phase",
+    ]  # fmt: skip
+    assert not world.sandboxes.live
+    assert not world.disks.mounted
+
+
+async def test_a_harness_that_just_stops_fails_the_task_and_says_so(world: FakeWorld) -> None:
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.NO_HANDOVER)
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+    assert [comment.title for comment in world.tracker.comments[TASK.id]] == [
+        f"Run {run.id} failed"
+    ]
+
+
+async def test_the_token_is_in_the_harness_only_and_dies_with_the_run(world: FakeWorld) -> None:
+    run = await settle_down(world)
+    assert run
+    _, env = world.sandboxes.started[0]
+    token = env["SANDGATE_RUN_TOKEN"]
+    assert token not in repr(run)
+    assert world.door.find(hash_token(token)) == Ended(run.id)
+    transcript = world.tracker.attached[run.record, "transcript.jsonl"]
+    assert token.encode() not in transcript
+
+
+async def test_a_clone_that_fails_fails_the_run_with_gits_words(world: FakeWorld) -> None:
+    world.sandboxes.clone = Completed(128, "fatal: branch main not found")
+    run = await settle_down(world)
+    assert run
+    assert run.cause is Cause.PREPARATION
+    assert run.exit
+    assert "branch main not found" in run.exit.detail
+    assert not world.sandboxes.started
+    assert not world.sandboxes.live
+
+
+async def test_a_sandbox_that_is_not_what_was_asked_fails_the_run(world: FakeWorld) -> None:
+    world.sandboxes.refuse = Forbidden("it is privileged")
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.PREPARATION)
+
+
+async def test_an_outage_postpones_and_a_deadline_ends_it(world: FakeWorld) -> None:
+    world.sandboxes.refuse = Unavailable("no engine")
+    reconciler = world.reconciler()
+    await reconciler.handle(TASK.id)
+    for _ in range(3):
+        assert await reconciler.handle(TASK.id)
+    world.clock.advance(10_000)
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.STOPPED, Cause.DEADLINE)
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+
+
+async def test_a_lost_sandbox_fails_the_run_and_does_not_restart_it(world: FakeWorld) -> None:
+    """CASE-89: no silent restart, no double push."""
+    world.sandboxes.harness.exit_code = None
+    reconciler = world.reconciler()
+    for _ in range(2):
+        await reconciler.handle(TASK.id)
+    world.sandboxes.live.clear()
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.SANDBOX_LOST)
+    assert world.sandboxes.made == 1
+
+
+async def test_a_silent_harness_is_ended(world: FakeWorld) -> None:
+    """CASE-94: no event for N seconds -> typed end."""
+    world.sandboxes.harness.exit_code = None
+    reconciler = world.reconciler()
+    for _ in range(2):
+        await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    await world.runs.replace(changed(run, cursor=2, heard_at=world.clock.now()))
+    world.clock.advance(121)
+    run = await settle_down(world)
+    assert run
+    assert run.cause is Cause.SILENT
+    assert world.sandboxes.interrupted == ["cmd-1"]
+
+
+async def test_a_cancelled_run_is_interrupted_and_stopped(world: FakeWorld) -> None:
+    world.sandboxes.harness.exit_code = None
+    reconciler = world.reconciler()
+    for _ in range(2):
+        await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    await world.runs.replace(changed(run, cancelled_by="lead"))
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.STOPPED, Cause.CANCELLED)
+    assert world.sandboxes.interrupted == ["cmd-1"]
+
+
+async def test_a_spent_budget_stops_the_run(world: FakeWorld) -> None:
+    world.sandboxes.harness.exit_code = 1
+    reconciler = world.reconciler()
+    await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    world.runs.spend(run.id, Usage(cost_usd=Decimal(2), calls=1))
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.STOPPED, Cause.BUDGET)
+    assert world.tracker.hired[run.engagement].spent_usd == 2
+
+
+async def test_a_leaking_network_starts_no_run(world: FakeWorld) -> None:
+    """CASE-20, CASE-82: nothing starts while the posture is not proven."""
+    world.closed = "a sandbox reached DNS"
+    assert await world.reconciler().handle(TASK.id)
+    assert await world.runs.latest(TASK.id) is None
+    assert not world.sandboxes.made
+
+
+async def test_a_task_that_can_not_be_run_says_why_once(world: FakeWorld) -> None:
+    world.tracker.agents.clear()
+    assert await settle_down(world) is None
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+    assert [c.title for c in world.tracker.comments[TASK.id]] == ["Can't be run"]
+
+
+class Crashing:
+    """Dies once, just before or just after the n-th change of the world."""
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        self.left = at
+        self.after = after
+
+    def wrap(self, holder: object, name: str) -> None:
+        inner = getattr(holder, name)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            self.left -= 1
+            if self.left == 0 and not self.after:
+                raise Crash
+            result = await inner(*args, **kwargs)
+            if self.left == 0 and self.after:
+                self.left = -1
+                raise Crash
+            return result
+
+        setattr(holder, name, call)
+
+
+CHANGES = {
+    "runs": ("create", "replace", "add_events"),
+    "tracker": ("act", "comment", "record", "attach", "spent"),
+    "sandboxes": ("create", "kill", "start", "write", "interrupt"),
+    "disks": ("ensure", "release"),
+}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, 45))
+async def test_a_crash_at_any_change_is_repaired_by_the_next_look(
+    tmp_path: Path, at: int, *, after: bool
+) -> None:
+    world = FakeWorld(tmp_path)
+    world.sandboxes = SubmittingSandboxes(world)
+    crash = Crashing(at, after=after)
+    for part, names in CHANGES.items():
+        for name in names:
+            crash.wrap(getattr(world, part), name)
+    run = await settle_down(world, most=60)
+    assert run
+    assert run.state is RunState.ENDED
+    assert run.outcome in {Outcome.SUBMITTED, Outcome.FAILED}
+    assert len(await world.runs.recent(10)) == 1, "nothing is doubled"
+    assert len(world.tracker.records) == 1
+    assert run.record in world.tracker.records
+    assert not world.sandboxes.live, "no sandbox is left over"
+    assert not world.disks.mounted
+    seqs = [event.seq async for event in world.runs.events(run.id)]
+    assert len(seqs) == len(set(seqs))
+
+
+async def test_a_run_that_is_unknown_is_not_found(world: FakeWorld) -> None:
+    with pytest.raises(NotFound):
+        await world.world().amend(RunId("nope"), changed)
+
+
+async def test_two_writers_never_share_an_event_number(world: FakeWorld) -> None:
+    reconciler = world.reconciler()
+    await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    steps = world.world()
+    await steps.note(run.id, "phase", {"a": 1})
+    await steps.note(run.id, "phase", {"a": 2})
+    stored = [event.seq async for event in world.runs.events(run.id)]
+    assert stored == list(range(len(stored)))
+
+
+async def test_another_agents_run_does_not_stop_this_one(world: FakeWorld) -> None:
+    other = replace(TASK, id=TaskId("DEMO/DEMO-8"), assignees=("bot-max",))
+    world.tracker.tasks[other.id] = other
+    run = await settle_down(world)
+    assert run
+    assert run.state is RunState.ENDED
