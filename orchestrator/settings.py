@@ -5,7 +5,9 @@ made from this model. Files that hold a secret are named, not their content: it 
 through the environment.
 """
 
+import os
 from decimal import Decimal
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -47,7 +49,7 @@ class PocketBase(Group):
 
     url: str
     """Base URL."""
-    user: str = "runner@sandgate.invalid"
+    user: str = "runner@sandgate.internal"
     """The superuser that the runner acts as."""
     password_file: Path
     """File with its password."""
@@ -68,8 +70,12 @@ class Sandboxes(Group):
     """The sandbox network; also the name of the nft table."""
     bridge: str
     """The network's bridge interface."""
+    subnet: IPv4Network
+    """The network's subnet."""
     seccomp_file: Path
-    """The seccomp profile that a sandbox must run under."""
+    """The seccomp profile that every sandbox runs under; anything else is killed."""
+    resolv_conf: Path
+    """The file that the OpenSandbox server mounts over /etc/resolv.conf."""
     tasks: Path
     """Folder of the tasks' disk images."""
     memory: str = "2Gi"
@@ -173,3 +179,8 @@ class Environment(BaseSettings):
     """Docker's address; empty means the default socket."""
     execd_image: str = ""
     """Another OpenSandbox execd image, such as the official one; empty means our own."""
+
+
+def inherited_environment() -> dict[str, str]:
+    """The environment that programs of the installation inherit: all but our own settings."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("SANDGATE_")}

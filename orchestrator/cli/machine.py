@@ -1,0 +1,91 @@
+"""`sandgate up|down|status|doctor|demo`: the installation on this machine."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.place import JsonFlag, installation, runner
+from orchestrator.cli.run import code_of
+from orchestrator.cli.screen import print_json, print_table
+from orchestrator.settings import Environment
+from orchestrator.stack.down import down as take_down
+from orchestrator.stack.down import purge as take_away
+from orchestrator.stack.status import status_of
+from orchestrator.stack.steps import Steps
+from orchestrator.stack.up import Wishes, bring_up
+
+console = Console()
+
+
+def up(
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", help="A provider as `NAME=BASE_URL`; its secret has the same name."
+        ),
+    ] = None,
+) -> None:
+    """Bring the installation up: whatever isn't there is made, whatever isn't running is started."""
+    environment = Environment()
+    wishes = Wishes(
+        home=environment.home,
+        docker_host=environment.docker_host,
+        execd_image=environment.execd_image,
+        providers=dict(_provider(model) for model in models or []),
+    )
+    here = bring_up(wishes, Steps(console))
+    console.print(f"[bold]{here.name}[/bold] is up at http://127.0.0.1:{here.ports.runner}")
+
+
+def down(
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Remove every trace of it too, data included.")
+    ] = False,
+) -> None:
+    """Stop the installation: sandboxes first, then its processes. `--purge` removes everything."""
+    here = installation()
+    for line in take_away(here) if purge else take_down(here):
+        console.print(line, highlight=False)
+
+
+def status(json: JsonFlag = False) -> None:
+    """Say what of the installation runs."""
+    parts = status_of(installation())
+    if json:
+        print_json([part.as_json() for part in parts])
+    else:
+        rows = [(part.name, "running" if part.alive else "down", part.where) for part in parts]
+        print_table(console, ("part", "state", "where"), rows)
+    if not all(part.alive for part in parts):
+        raise typer.Exit(Code.NOT_RUNNING)
+
+
+def doctor(json: JsonFlag = False) -> None:
+    """Check everything that runs rest on; the sandbox network's posture above all."""
+    checks = runner().get("/api/doctor")
+    if json:
+        print_json(checks)
+    else:
+        rows = [("ok" if c["ok"] else "FAILED", c["check"], c["says"]) for c in checks]
+        print_table(console, ("", "check", "says"), rows)
+    if not all(check["ok"] for check in checks):
+        raise typer.Exit(Code.FAILED)
+
+
+def demo(json: JsonFlag = False) -> None:
+    """Run the whole story: a real bug in a real project is fixed by an agent in a sandbox."""
+    # Imported here: the demo needs much that no other command does.
+    from orchestrator.cli.demo import show_demo  # noqa: PLC0415
+
+    raise typer.Exit(code_of(show_demo(console, json=json)))
+
+
+def _provider(text: str) -> tuple[str, str]:
+    name, _, url = text.partition("=")
+    if not name or not url.startswith(("http://", "https://")):
+        raise CommandFailed(
+            f"--model {text}: write NAME=BASE_URL, e.g. anthropic=https://...", Code.USAGE
+        )
+    return name, url

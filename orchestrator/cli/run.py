@@ -1,0 +1,128 @@
+"""`sandgate run`: what agents do and did."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from orchestrator.cli.codes import Code
+from orchestrator.cli.place import JsonFlag, runner
+from orchestrator.cli.screen import event_line, print_json, print_table
+
+app = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch, cancel, transcript.")
+console = Console()
+
+RunArgument = Annotated[
+    str, typer.Argument(help="The run's id, or a task's id for its newest run.")
+]
+GOOD = {"submitted", "asked", "delegated"}
+
+
+@app.command("ls")
+def listing(
+    json: JsonFlag = False, limit: Annotated[int, typer.Option(min=1, max=500)] = 20
+) -> None:
+    """List the newest runs."""
+    runs = runner().get(f"/api/runs?limit={limit}")
+    if json:
+        print_json(runs)
+        return
+    columns = ("run", "task", "agent", "state", "outcome", "cause", "cost USD", "tokens", "started")
+    print_table(console, columns, [_row(run) for run in runs])
+
+
+@app.command()
+def show(run: RunArgument, json: JsonFlag = False) -> None:
+    """Show one run."""
+    found = find(run)
+    if json:
+        print_json(found)
+        return
+    print_table(console, ("", ""), list(found.items()))
+
+
+@app.command()
+def watch(run: RunArgument, json: JsonFlag = False) -> None:
+    """Follow a run until it has ended; the exit code says how."""
+    last = follow(find(run)["id"], json=json)
+    raise typer.Exit(code_of(last))
+
+
+@app.command()
+def cancel(run: RunArgument) -> None:
+    """Stop a run; it settles as stopped, cancelled."""
+    answer = runner().post(f"/api/runs/{find(run)['id']}/cancel")
+    console.print(f"{answer['id']} is {answer['state']} and will be stopped")
+
+
+@app.command()
+def transcript(
+    run: RunArgument,
+    out: Annotated[Path | None, typer.Option(help="A file instead of stdout.")] = None,
+) -> None:
+    """Write a run's transcript, JSON lines."""
+    pieces = runner().download(f"/api/runs/{find(run)['id']}/transcript")
+    if out is None:
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        return
+    with out.open("wb") as file:
+        file.writelines(pieces)
+
+
+def find(run: str) -> dict[str, Any]:
+    """The run of this id, or the newest of the task of this id."""
+    api = runner()
+    if "/" not in run:
+        found: dict[str, Any] = api.get(f"/api/runs/{run}")
+        return found
+    return api.wait_for_run(run)
+
+
+def follow(run: str, *, json: bool = False) -> dict[str, Any]:
+    """Print a run's events as they come; returns the run as it ended."""
+    last: dict[str, Any] = {}
+    for kind, data in runner().watch(run):
+        if kind == "run":
+            last = data
+        elif json:
+            print_json(data)
+        elif line := event_line(data):
+            console.print(line)
+    if not json:
+        console.print(summary(last))
+    return last
+
+
+def summary(run: dict[str, Any]) -> str:
+    """One line on how a run ended."""
+    used = run["usage"]
+    tokens = used["input_tokens"] + used["output_tokens"]
+    return (
+        f"{run['id']} ended [bold]{run['outcome']}[/bold] ({run['cause']}): "
+        f"{tokens} tokens, {used['cost_usd']} USD"
+    )
+
+
+def code_of(run: dict[str, Any]) -> Code:
+    """The exit code that says how a run ended."""
+    if run.get("outcome") in GOOD:
+        return Code.OK
+    return Code.RUN_STOPPED if run.get("outcome") == "stopped" else Code.RUN_FAILED
+
+
+def _row(run: dict[str, Any]) -> tuple[object, ...]:
+    used = run["usage"]
+    return (
+        run["id"],
+        run["task"],
+        run["agent"],
+        run["state"],
+        run["outcome"] or "",
+        run["cause"] or "",
+        used["cost_usd"],
+        used["input_tokens"] + used["output_tokens"],
+        run["created_at"][:19],
+    )

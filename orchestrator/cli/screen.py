@@ -1,0 +1,89 @@
+"""How things look in a terminal. What agents and people wrote is data: control bytes never pass."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+LONGEST_LINE = 160
+
+STYLES = {
+    "submitted": "green",
+    "asked": "cyan",
+    "delegated": "cyan",
+    "failed": "red",
+    "stopped": "yellow",
+    "running": "blue",
+}
+
+
+def plain(value: object) -> str:
+    """A value as text that a terminal can show without harm (escapes, overrides, bells are gone)."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
+
+
+def one_line(value: object, longest: int = LONGEST_LINE) -> str:
+    """`plain`, on one line, shortened."""
+    text = " ".join(plain(value).split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def print_json(data: object) -> None:
+    """Print JSON for programs, as it is."""
+    print(orjson.dumps(data, option=orjson.OPT_INDENT_2, default=str).decode())  # noqa: T201 - stdout is the interface
+
+
+def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print rows under columns; a word with a style of its own gets it."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(styled(cell) for cell in row))
+    console.print(table)
+
+
+def styled(cell: object) -> Text:
+    """A cell's text, in its word's style."""
+    text = one_line(cell)
+    return Text(text, style=STYLES.get(text, ""))
+
+
+def event_line(event: Mapping[str, Any]) -> Text | None:
+    """One line for one event of a run; None when it isn't worth one."""
+    data, kind = event["data"], event["kind"]
+    show = _EVENTS.get(kind)
+    if show is None:
+        return None
+    mark, style, text = show(data)
+    return Text.assemble((f"{event['at'][11:19]} ", "dim"), (f"{mark} ", style), one_line(text))
+
+
+def _tool_call(data: Mapping[str, Any]) -> tuple[str, str, str]:
+    arguments = data.get("input", {})
+    return "→", "blue", f"{data.get('name', '')} {orjson.dumps(arguments, default=str).decode()}"
+
+
+def _tool_result(data: Mapping[str, Any]) -> tuple[str, str, str]:
+    failed = bool(data.get("is_error"))
+    return ("✗", "red", data.get("text", "")) if failed else ("✓", "green", data.get("text", ""))
+
+
+_EVENTS = {
+    "phase": lambda d: ("●", "bold magenta", " ".join(f"{value}" for value in d.values())),
+    "text": lambda d: ("│", "dim", d.get("text", "")),
+    "tool_call": _tool_call,
+    "tool_result": _tool_result,
+    "retry": lambda d: (
+        "↻",
+        "yellow",
+        f"{d.get('reason', '')} (again in {d.get('delay_s', '?')} s)",
+    ),
+    "ended": lambda d: ("■", "bold", f"{d.get('reason', '')} {d.get('detail') or ''}"),
+    "raw": lambda d: ("·", "dim", d.get("text", "")),
+}

@@ -1,0 +1,153 @@
+"""`sandgate agent|hire|task|secret`: a team, its work, and the secrets that the vault keeps."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from entrance.vault.kinds import KINDS
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.place import JsonFlag, runner
+from orchestrator.cli.screen import print_json, print_table
+
+agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
+tasks = typer.Typer(no_args_is_help=True, help="Tasks.")
+secrets = typer.Typer(no_args_is_help=True, help="Secrets of the vault.")
+console = Console()
+
+
+@agents.command("create")
+def create_agent(
+    name: str,
+    model: Annotated[str, typer.Option(help="`provider:model`, e.g. anthropic:claude-sonnet-5")],
+    harness: Annotated[str, typer.Option(help="The loop that runs it.")] = "native",
+    title: Annotated[str, typer.Option(help="How people call it.")] = "",
+    instructions: Annotated[Path | None, typer.Option(help="A file with its instructions.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Create an agent in the Agent Pool, with a bot user of its own (or update it)."""
+    made = runner().post(
+        "/api/agents",
+        {
+            "name": name,
+            "title": title,
+            "model": model,
+            "harness": harness,
+            "instructions": read_text(instructions) if instructions else "",
+        },
+    )
+    _say(made, f"{made['id']}: {name} acts as {made['bot']}", json=json)
+
+
+def hire(
+    agent: str,
+    project: Annotated[str, typer.Option(help="The project; made when it isn't there.")],
+    supervisor: Annotated[str, typer.Option(help="The user who answers and approves.")],
+    budget: Annotated[str, typer.Option(help="US dollars for all its runs.")],
+    repo: Annotated[
+        list[str] | None, typer.Option(help="A repository it may work in; `URL` or `URL=SECRET`.")
+    ] = None,
+    read: Annotated[
+        list[str] | None,
+        typer.Option(help="A repository it may only fetch; `URL` or `URL=SECRET`."),
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Hire an agent into a project: budget, supervisor, grants (or update its engagement)."""
+    made = runner().post(
+        "/api/engagements",
+        {
+            "agent": agent,
+            "project": project,
+            "supervisor": supervisor,
+            "budget_usd": budget,
+            "repositories": [
+                *(_repository(url, push=True) for url in repo or []),
+                *(_repository(url, push=False) for url in read or []),
+            ],
+        },
+    )
+    _say(made, f"{made['id']}: {agent} is hired into {project}", json=json)
+
+
+@tasks.command("create")
+def create_task(
+    project: Annotated[str, typer.Option()],
+    title: Annotated[str, typer.Option()],
+    description: Annotated[str, typer.Option(help="Text, or `@FILE` to read it from a file.")] = "",
+    repo: Annotated[str, typer.Option(help="The repository's URL.")] = "",
+    base: Annotated[str, typer.Option(help="The branch to start from.")] = "main",
+    assign: Annotated[str | None, typer.Option(help="The agent; assigning starts the run.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Create a task; assigned to a hired agent, it is run."""
+    text = read_text(Path(description[1:])) if description.startswith("@") else description
+    made = runner().post(
+        "/api/tasks",
+        {
+            "project": project,
+            "title": title,
+            "description": text,
+            "repository": repo,
+            "base_branch": base,
+            "assign": assign,
+        },
+    )
+    _say(made, f"{made['id']}: watch it with `sandgate run watch {made['id']}`", json=json)
+
+
+@secrets.command("set")
+def set_secret(
+    name: str,
+    host: Annotated[list[str], typer.Option(help="A host[:port] that it may go to; repeatable.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help=f"How it is used: {', '.join(sorted(KINDS))}; default: NAME if it is one."
+        ),
+    ] = "",
+) -> None:
+    """Seal a secret into the vault. Its value is read from stdin, never from the command line."""
+    wanted = kind or (name if name in KINDS else "")
+    if not wanted:
+        raise CommandFailed(
+            f"say how {name} is used: --kind, one of {', '.join(sorted(KINDS))}", Code.USAGE
+        )
+    value = sys.stdin.readline().strip()
+    if not value:
+        raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
+    made = runner().put(f"/api/secrets/{name}", {"value": value, "hosts": host, "kind": wanted})
+    console.print(f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
+
+
+@secrets.command("ls")
+def list_secrets(json: JsonFlag = False) -> None:
+    """List the secrets: names, uses and hosts; never a value."""
+    found = runner().get("/api/secrets")
+    if json:
+        print_json(found)
+        return
+    rows = [(one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]) for one in found]
+    print_table(console, ("name", "kind", "hosts", "version"), rows)
+
+
+def read_text(path: Path) -> str:
+    """A file's text. Raises: CommandFailed with a sentence."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandFailed(f"{path} can't be read: {error}", Code.NOT_FOUND) from error
+
+
+def _repository(text: str, *, push: bool) -> dict[str, object]:
+    url, _, credential = text.partition("=")
+    return {"url": url, "push": push, "credential": credential or None}
+
+
+def _say(made: dict[str, str], sentence: str, *, json: bool) -> None:
+    if json:
+        print_json(made)
+    else:
+        console.print(sentence, highlight=False)

@@ -1,0 +1,64 @@
+"""Brings an installation up on one machine: a chain of steps, each skipped when it is done already."""
+
+from collections.abc import Mapping
+
+from orchestrator.settings import inherited_environment
+from orchestrator.stack import engine, network, pocketbase, services
+from orchestrator.stack.engine import Engine
+from orchestrator.stack.images import ImageBuilder, ImageTags
+from orchestrator.stack.installation import Installation
+from orchestrator.stack.packages import DebianPackages
+from orchestrator.stack.posture import require_posture
+from orchestrator.stack.steps import Steps
+from orchestrator.stack.wiring import Wishes, bridge_of, opensandbox_server, runner_env
+
+TOOLS = ("nftables", "e2fsprogs", "git")
+
+
+def bring_up(wishes: Wishes, steps: Steps) -> Installation:
+    """Bring it up, or what of it is missing. Raises: StepFailed, in a sentence.
+
+    May be interrupted anywhere and run again: no step leaves anything that breaks the next try.
+    """
+    env = inherited_environment()
+    debian = DebianPackages(env)
+    with steps.step("Disk"):
+        engine.require_free_disk(wishes.home)
+    with steps.step("Tools") as step:
+        debian.ensure(TOOLS, doing=step.doing)
+    with steps.step("Docker engine") as step:
+        docker = engine.ensure(step, debian, docker_host=wishes.docker_host or None, env=env)
+    with steps.step("Installation") as step:
+        here = Installation.open(wishes.home, create=True)
+        step.note(f"{here.name}, {here.subnet}")
+    with here.only_one():
+        with steps.step("Images") as step:
+            tags = ImageBuilder(docker, here.name, here.cache, debian, env).ensure(step)
+        _network(here, docker, steps)
+        _start(here, wishes, tags, steps, env)
+    return here
+
+
+def _network(here: Installation, docker: Engine, steps: Steps) -> None:
+    with steps.step("Sandbox network") as step:
+        client = docker.client()
+        try:
+            if network.ensure(client, bridge_of(here)):
+                step.doing(f"making {here.network}")
+        finally:
+            client.close()
+
+
+def _start(
+    here: Installation, wishes: Wishes, tags: ImageTags, steps: Steps, env: Mapping[str, str]
+) -> None:
+    with steps.step("PocketBase"):
+        pocketbase.ensure(here.home, here.ports.pocketbase)
+    with steps.step("Polarion (embedded)") as step:
+        services.polarion(here, env).ensure(step)
+    with steps.step("OpenSandbox server") as step:
+        services.opensandbox(opensandbox_server(here, wishes, tags), env).ensure(step)
+    with steps.step("Runner and entrance") as step:
+        services.runner(here, runner_env(here, wishes, tags, env)).ensure(step)
+    with steps.step("Posture of the sandbox network") as step:
+        require_posture(here, step)

@@ -1,0 +1,117 @@
+"""What each program of an installation is told: the runner's settings, the sandbox network, the key files."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import orjson
+
+from orchestrator.adapters.firewall.table import Bridge
+from orchestrator.stack.images import ImageTags
+from orchestrator.settings import Sandboxes
+from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
+from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
+from orchestrator.stack.services import LOOPBACK, polarion_token
+
+MODELS_FILE = "models.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What whoever brings an installation up wants of it."""
+
+    home: Path
+    docker_host: str = ""
+    execd_image: str = ""
+    """Another execd image than our own; empty means our own."""
+    providers: Mapping[str, str] | None = None
+    """Model providers by name, with their base URLs; None keeps what was told before."""
+
+
+def bridge_of(here: Installation) -> Bridge:
+    """The installation's sandbox network, as the firewall knows it."""
+    return Bridge(
+        name=here.network,
+        interface=here.bridge,
+        subnet=here.subnet,
+        gateway=IPv4Address(here.gateway),
+        doors=(ENTRANCE_PORT, EGRESS_PORT),
+    )
+
+
+def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> OpenSandboxServer:
+    """The installation's OpenSandbox server."""
+    return OpenSandboxServer(
+        data=here.data("opensandbox"),
+        log=here.log / "opensandbox.log",
+        pid_file=here.run / "opensandbox.pid",
+        port=here.ports.opensandbox,
+        api_key=make_key(here.keys / "opensandbox.key").read_text(),
+        network=here.network,
+        execd_image=wishes.execd_image or tags.execd,
+        pids=Sandboxes.model_fields["pids"].default,
+        tasks=here.tasks,
+        docker_host=wishes.docker_host or None,
+    )
+
+
+def make_key(path: Path) -> Path:
+    """A file with a fresh random token, mode 0600, unless it is there already."""
+    if not path.exists():
+        part = path.with_suffix(".part")
+        part.touch(mode=0o600)
+        part.write_text(secrets.token_urlsafe(32))
+        part.replace(path)
+    return path
+
+
+def providers_of(here: Installation, wishes: Wishes) -> Mapping[str, str]:
+    """The model providers, kept in the home from one `up` to the next."""
+    file = here.home / MODELS_FILE
+    if wishes.providers:
+        part = file.with_suffix(".part")
+        part.write_bytes(orjson.dumps(dict(wishes.providers), option=orjson.OPT_INDENT_2))
+        part.replace(file)
+    if not file.exists():
+        return {}
+    kept: dict[str, str] = orjson.loads(file.read_bytes())
+    return kept
+
+
+def runner_env(
+    here: Installation, wishes: Wishes, tags: ImageTags, inherited: Mapping[str, str]
+) -> dict[str, str]:
+    """The runner's whole environment: `orchestrator.settings` of this installation. No secret is in it."""
+    providers = {
+        name: {"base_url": url, "secret": name} for name, url in providers_of(here, wishes).items()
+    }
+    settings = {
+        "NAME": here.name,
+        "HOME": here.home,
+        "VAULT_KEY_FILE": here.keys / "vault.key",
+        "AUDIT_FILE": here.data("audit") / "audit.jsonl",
+        "TRANSCRIPTS": here.home / "data" / "transcripts",
+        "API__PORT": here.ports.runner,
+        "API__TOKEN_FILE": make_key(here.keys / "api.token"),
+        "POLARION__URL": f"http://{LOOPBACK}:{here.ports.polarion}/polarion/rest/v1",
+        "POLARION__TOKEN_FILE": polarion_token(here),
+        "POLARION__EMBEDDED": "true",
+        "POCKETBASE__URL": f"http://{LOOPBACK}:{here.ports.pocketbase}",
+        "POCKETBASE__PASSWORD_FILE": here.keys / "pocketbase.password",
+        "SANDBOXES__URL": f"http://{LOOPBACK}:{here.ports.opensandbox}",
+        "SANDBOXES__API_KEY_FILE": make_key(here.keys / "opensandbox.key"),
+        "SANDBOXES__DOCKER": wishes.docker_host,
+        "SANDBOXES__IMAGE": tags.sandbox,
+        "SANDBOXES__NETWORK": here.network,
+        "SANDBOXES__BRIDGE": here.bridge,
+        "SANDBOXES__SUBNET": here.subnet,
+        "SANDBOXES__SECCOMP_FILE": SECCOMP,
+        "SANDBOXES__RESOLV_CONF": opensandbox_server(here, wishes, tags).resolv_conf,
+        "SANDBOXES__TASKS": here.tasks,
+        "ENTRANCE__HOST": here.gateway,
+        "ENTRANCE__PORT": ENTRANCE_PORT,
+        "MODELS__PROVIDERS": orjson.dumps(providers).decode(),
+    }
+    return {**inherited, **{f"SANDGATE_{name}": str(value) for name, value in settings.items()}}
