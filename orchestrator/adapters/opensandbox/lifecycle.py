@@ -1,0 +1,276 @@
+"""The life of a sandbox: made, checked, admitted, renewed, ended, and found when nobody wants it."""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+import structlog
+
+from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
+from entrance.session import RunId
+from orchestrator.adapters.opensandbox.blueprint import (
+    Blueprint,
+    create_request,
+    facts,
+    tmp_volumes,
+)
+from orchestrator.adapters.opensandbox.engine import Engine, Found
+from orchestrator.adapters.opensandbox.execd import Execd
+from orchestrator.adapters.opensandbox.http import Server, Unanswered
+from orchestrator.adapters.opensandbox.inspection import address_of, differences
+from orchestrator.ports import Sandbox, SandboxSpec
+
+READY_S = 20.0
+PING_EVERY_S = 0.02
+LIVE_PINGS = 3
+LIVE_PING_PAUSE_S = 0.2
+LATE_S = 15.0
+"""How long a create that we gave up may still bring a container forth."""
+GONE_S = 10.0
+POLL_S = 0.05
+
+log = structlog.get_logger(__name__)
+
+
+class Admission(Protocol):
+    """The firewall: who may reach the doors. Everything raises Unavailable when it isn't whole."""
+
+    async def check(self) -> None:
+        """Is it whole?"""
+        ...
+
+    async def register(self, address: str) -> None:
+        """Let the address reach the doors."""
+        ...
+
+    async def unregister(self, address: str) -> None:
+        """Close its way, live connections included."""
+        ...
+
+    async def registered(self) -> frozenset[str]:
+        """Every address that may."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the life of a sandbox depends on."""
+
+    blueprint: Blueprint
+    server: Server
+    engine: Engine
+    admission: Admission
+    now: Callable[[], datetime]
+
+
+class Lifecycle:
+    """Makes and ends the sandboxes of one installation. One at a time for each run is the caller's care."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._blueprint = parts.blueprint
+        self._server = parts.server
+        self._engine = parts.engine
+        self._admission = parts.admission
+        self._now = parts.now
+        # Held while an address is registered or found stale: a freed address is reused at once.
+        self._addresses = asyncio.Lock()
+
+    async def create(self, spec: SandboxSpec) -> Sandbox:
+        """See `ports.Sandboxes.create`."""
+        request = create_request(self._blueprint, spec)
+        await self._admission.check()
+        _require_mounted(spec)
+        await self.kill(spec.run)
+        began = time.monotonic()
+        try:
+            for volume in tmp_volumes(self._blueprint, spec.run):
+                await self._engine.make_volume(volume, spec.run)
+            made = await self._server.create(request)
+            sandbox, told = await self._admit(spec, made)
+        except BaseException as error:
+            # Also when we were cancelled: what was asked for must not live on.
+            late = isinstance(error, Unanswered | asyncio.CancelledError)
+            await asyncio.shield(self._undo(spec.run, late=late))
+            raise
+        told["create_ms"] = round((time.monotonic() - began) * 1000)
+        return Sandbox(sandbox.id, sandbox.address, spec.execd_token, told)
+
+    async def find(self, run: RunId, execd_token: str) -> Sandbox | None:
+        """See `ports.Sandboxes.find`."""
+        for found in await self._engine.containers(run):
+            if not found.running:
+                continue
+            sandbox = Sandbox(found.sandbox, found.address, execd_token)
+            try:
+                await self.require_alive(sandbox)
+                container = await self._engine.inspect(found.sandbox)
+            except NotFound:
+                continue
+            told = facts(self._blueprint, container)
+            return Sandbox(sandbox.id, sandbox.address, execd_token, told)
+        return None
+
+    async def kill(self, run: RunId) -> None:
+        """See `ports.Sandboxes.kill`."""
+        for found in await self._engine.containers(run):
+            await self._end(found)
+        for volume in tmp_volumes(self._blueprint, run):
+            await self._remove_volume(volume.name)
+
+    async def renew(self, sandbox: Sandbox) -> None:
+        """See `ports.Sandboxes.renew`. Refused while the firewall isn't whole.
+
+        A sandbox must not outlive its walls.
+        """
+        await self._admission.check()
+        await self._expire(sandbox.id)
+
+    async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
+        """See `ports.Sandboxes.orphans`.
+
+        Addresses that no container has any more are taken out of the firewall on the way.
+        """
+        await self._forget_stale_addresses()
+        runs = {found.run for found in await self._engine.containers()}
+        runs |= await self._engine.volume_runs()
+        return [RunId(run) for run in sorted(runs - set(live))]
+
+    async def require_alive(self, sandbox: Sandbox) -> None:
+        """Raises: NotFound, saying how it was lost; Unavailable when that can't be told now."""
+        container = await self._engine.inspect(sandbox.id)
+        if not container["State"].get("Running"):
+            raise NotFound(f"sandbox {sandbox.id} is lost: {_end_of(container['State'])}")
+        execd = self.execd(sandbox)
+        for _ in range(LIVE_PINGS):
+            try:
+                return await execd.ping()
+            except (Unavailable, Malformed):
+                await asyncio.sleep(LIVE_PING_PAUSE_S)
+        if not await self._server.answers():
+            raise Unavailable("the OpenSandbox server does not answer")
+        raise NotFound(f"sandbox {sandbox.id} is lost: its execd does not answer any more")
+
+    def execd(self, sandbox: Sandbox) -> Execd:
+        """The way into a sandbox."""
+        return Execd(self._server, sandbox.id, sandbox.execd_token)
+
+    async def _admit(self, spec: SandboxSpec, made: str) -> tuple[Sandbox, dict[str, Any]]:
+        await self._engine.limit_swap(made, self._blueprint.memory_bytes)
+        container = await self._engine.inspect(made)
+        wrong = differences(container, self._blueprint, spec)
+        address = address_of(container, self._blueprint.network)
+        if wrong or not address:
+            why = "; ".join(wrong) or _end_of(container["State"])
+            raise Forbidden(f"the sandbox of run {spec.run} is not what was asked for: {why}")
+        async with self._addresses:
+            await self._admission.register(address)
+        await self._expire(made)
+        sandbox = Sandbox(made, address, spec.execd_token)
+        await self._wait_ready(sandbox)
+        return sandbox, facts(self._blueprint, container)
+
+    async def _wait_ready(self, sandbox: Sandbox) -> None:
+        execd = self.execd(sandbox)
+
+        async def answers() -> bool:
+            try:
+                await execd.ping()
+            except Unavailable:
+                return False
+            return True
+
+        if not await _eventually(answers, READY_S, every_s=PING_EVERY_S):
+            raise Unavailable(
+                f"execd of sandbox {sandbox.id} did not answer within {READY_S:.0f} s"
+            )
+
+    async def _expire(self, sandbox: str) -> None:
+        at = self._now() + timedelta(seconds=self._blueprint.ttl_s)
+        await self._server.expire_at(sandbox, at)
+
+    async def _undo(self, run: RunId, *, late: bool) -> None:
+        """Remove what a failed create made; `late`: its container may still be on its way."""
+
+        async def came() -> bool:
+            return bool(await self._engine.containers(run))
+
+        if late:
+            await _eventually(came, LATE_S)
+        await self.kill(run)
+
+    async def _end(self, found: Found) -> None:
+        if found.address:
+            await self._close(found.address)
+        try:
+            await self._server.delete(found.sandbox)
+        except NotFound:
+            pass
+        except SandgateError as error:
+            # A server that is down must not keep a sandbox alive.
+            log.warning("sandbox_ended_without_server", sandbox=found.sandbox, error=str(error))
+            await self._engine.remove(found.sandbox)
+
+        async def gone() -> bool:
+            try:
+                await self._engine.inspect(found.sandbox)
+            except NotFound:
+                return True
+            return False
+
+        if not await _eventually(gone, GONE_S):
+            raise Unavailable(f"the container of sandbox {found.sandbox} does not go away")
+
+    async def _close(self, address: str) -> None:
+        try:
+            async with self._addresses:
+                await self._admission.unregister(address)
+        except SandgateError as error:
+            # No table, no way in it to close; ending the sandbox is what is left.
+            log.warning("address_not_unregistered", address=address, error=str(error))
+
+    async def _remove_volume(self, name: str) -> None:
+        async def removed() -> bool:
+            try:
+                await self._engine.remove_volume(name)
+            except Conflict:
+                return False  # the engine has not let go of it yet
+            return True
+
+        if not await _eventually(removed, GONE_S):
+            raise Unavailable(f"the volume {name} stays in use")
+
+    async def _forget_stale_addresses(self) -> None:
+        async with self._addresses:
+            # The addresses first: whoever was registered then still runs, or has ended.
+            registered = await self._admission.registered()
+            used = {found.address for found in await self._engine.containers()}
+            for address in sorted(registered - used):
+                log.info("stale_address_unregistered", address=address)
+                await self._admission.unregister(address)
+
+
+async def _eventually(
+    true: Callable[[], Awaitable[bool]], timeout_s: float, *, every_s: float = POLL_S
+) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while not await true():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(every_s)
+    return True
+
+
+def _require_mounted(spec: SandboxSpec) -> None:
+    """The server makes folders that don't exist; on an unmounted disk they would be the host's own."""
+    for folder in (spec.mounts.workspace, spec.mounts.home):
+        if not os.path.ismount(folder.parent) or not folder.is_dir():
+            raise Unavailable(f"{folder} is not on a mounted disk of the task {spec.task}")
+
+
+def _end_of(state: Mapping[str, Any]) -> str:
+    memory = ", out of memory" if state.get("OOMKilled") else ""
+    return f"it ended with exit code {state.get('ExitCode')}{memory}"
