@@ -82,8 +82,6 @@ class RequestBody:
     async def _inflated(self, gzip: "zlib._Decompress") -> bytes:
         while not gzip.eof:
             raw = self._pending or await self._receive()
-            if not raw:
-                raise BodyError(HTTPStatus.BAD_REQUEST, "the gzip body breaks off")
             try:
                 chunk = gzip.decompress(raw, CHUNK_BYTES)
             except zlib.error as error:
@@ -91,6 +89,8 @@ class RequestBody:
             self._pending = gzip.unconsumed_tail
             if chunk:
                 return chunk
+            if not raw and not gzip.eof:
+                raise BodyError(HTTPStatus.BAD_REQUEST, "the gzip body breaks off")
         if gzip.unused_data or await self._receive():
             raise BodyError(HTTPStatus.BAD_REQUEST, "data follows the gzip body")
         return b""
