@@ -120,7 +120,8 @@ def _install_and_start(step: Step, packages: DebianPackages) -> Engine:
         )
     if Path("/run/systemd/system").is_dir():
         return _start_by_systemd(step, settle=bool(installed))
-    packages.ensure(("iptables",), doing=step.doing)
+    if shutil.which("iptables") is None:
+        packages.ensure(("iptables",), doing=step.doing)
     mount_cgroups()
     return _start_detached(step)
 

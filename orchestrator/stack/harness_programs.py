@@ -85,7 +85,7 @@ HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
 
 
 def lay_out(harness: str, into: Path, *, cache: Path) -> None:
-    """Put the kept files of `harness` into the folder `into`, and its command's name in `bin/`.
+    """Put the kept files of `harness` into the folder `into`.
 
     Raises: StepFailed when the package can't be had or isn't the pinned one.
     """
@@ -119,9 +119,7 @@ def fetch(package: NpmPackage, *, cache: Path) -> Path:
 
     Raises: StepFailed when npm is missing, refuses, or hands over something else.
     """
-    folder = cache / "npm"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / f"{hashlib.sha256(package.integrity.encode()).hexdigest()[:16]}.tgz"
+    kept = cached(package, cache)
     if kept.exists():
         return kept
     if shutil.which("npm") is None:
@@ -130,9 +128,9 @@ def fetch(package: NpmPackage, *, cache: Path) -> Path:
             why="there is no npm on this machine",
             what_to_do="Install npm (its Node is not needed in the sandbox), then run it again.",
         )
-    fresh = folder / "fresh"
+    fresh = kept.with_suffix(".part")
     shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
+    fresh.mkdir(parents=True)
     done = subprocess.run(
         ["npm", "pack", "--silent", f"--pack-destination={fresh}", package.spec],
         cwd=fresh,
@@ -159,6 +157,12 @@ def fetch(package: NpmPackage, *, cache: Path) -> Path:
     archives[0].replace(kept)
     shutil.rmtree(fresh)
     return kept
+
+
+def cached(package: NpmPackage, cache: Path) -> Path:
+    """Where the package's archive is kept: a name of its content's own."""
+    name = hashlib.sha256(package.integrity.encode()).hexdigest()[:16]
+    return cache / "npm" / f"{name}.tgz"
 
 
 def integrity_of(file: Path) -> str:

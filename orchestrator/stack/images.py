@@ -6,6 +6,8 @@ question to the engine. No build has a network: what comes from outside is fetch
 first, pinned by its hash. (One exception: packages onto a Debian from a registry.)
 """
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +17,13 @@ from pathlib import Path
 from orchestrator.stack import apt_sources, native, rootfs
 from orchestrator.stack.content import copy_content, digest, tree_hash
 from orchestrator.stack.engine import Engine
-from orchestrator.stack.execd import build_execd
 from orchestrator.stack.harness_programs import HARNESS_PROGRAMS, lay_out
 from orchestrator.stack.image_store import ImageStore
 from orchestrator.stack.packages import DebianPackages
-from orchestrator.stack.steps import Step
+from orchestrator.stack.steps import Step, StepFailed
 
 IMAGES = Path(__file__).resolve().parents[2] / "images"
+PACK_S = 60
 # Raise it when this module lays images out differently from the same files.
 LAYOUT = "1"
 # In the folder of the sandbox, but read by others: no part of the image.
@@ -133,7 +135,7 @@ class ImageBuilder:
             for name in ("Dockerfile", "bootstrap.sh"):
                 copy_content(folder / name, context / name)
             (context / "bootstrap.sh").chmod(0o755)
-            build_execd(folder, context / "execd")
+            _run(sys.executable, str(folder / "build.py"), str(context / "execd"))
             store.build("execd", content, context, args={"BASE": base})
 
     def _packages(self) -> tuple[str, ...]:
@@ -152,3 +154,9 @@ def _on_registry_debian(suite: str, packages: Sequence[str]) -> str:
         f"FROM debian:{suite}-slim\n"
         f"RUN {install} {' '.join(packages)} && rm -rf /var/lib/apt/lists/*\n"
     )
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PACK_S)
+    if done.returncode:
+        raise StepFailed("Packing execd failed", why=done.stderr.strip()[-800:])

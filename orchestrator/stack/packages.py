@@ -1,7 +1,6 @@
 """Debian packages of this machine: only what is missing, and no service started by an install."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,10 +28,21 @@ APT_TIMEOUT_S = 900.0
 TAIL_LINES = 12
 
 
+Done = subprocess.CompletedProcess[str]
+
+
 class DebianPackages:
     """Installs Debian packages, with one update of the index at most."""
 
-    def __init__(self, *, policy: Path = POLICY) -> None:
+    def __init__(
+        self,
+        *,
+        tool: Callable[[Sequence[str]], Done] | None = None,
+        root: bool | None = None,
+        policy: Path = POLICY,
+    ) -> None:
+        self._tool = tool or run_tool
+        self._root = os.geteuid() == 0 if root is None else root
         self._policy = policy
         self._updated = False
 
@@ -51,12 +61,12 @@ class DebianPackages:
         self._require_debian_and_root(wanted)
         doing(f"installing {', '.join(wanted)} from Debian")
         with _no_services(self._policy):
-            done = self._run([*INSTALL, *wanted])
+            done = self._tool([*INSTALL, *wanted])
             if done.returncode and not self._updated:
                 # The index may be absent or old; an update costs seconds, so it comes second.
                 self._updated = True
-                self._run(UPDATE)
-                done = self._run([*INSTALL, *wanted])
+                self._tool(UPDATE)
+                done = self._tool([*INSTALL, *wanted])
         if done.returncode:
             raise StepFailed(
                 f"Installing {', '.join(wanted)} failed",
@@ -67,36 +77,36 @@ class DebianPackages:
         return wanted
 
     def _installed(self, name: str) -> bool:
-        if shutil.which("dpkg-query") is None:
-            return False
-        done = self._run(["dpkg-query", "--show", "--showformat=${db:Status-Status}", name])
+        done = self._tool(["dpkg-query", "--show", "--showformat=${db:Status-Status}", name])
         return done.returncode == 0 and done.stdout == "installed"
 
     def _require_debian_and_root(self, wanted: Sequence[str]) -> None:
         names = ", ".join(wanted)
-        if shutil.which("apt-get") is None:
+        if self._tool(["apt-get", "--version"]).returncode:
             raise StepFailed(
                 f"{names} can't be installed here",
                 why="there is no apt-get: this machine isn't a Debian",
                 what_to_do=f"Install what provides {names} on this system, then run it again.",
             )
-        if os.geteuid() != 0:
+        if not self._root:
             raise StepFailed(
                 f"{names} can't be installed",
                 why="installing packages needs root",
                 what_to_do=f"Run it as root once, or ask for: apt-get install {' '.join(wanted)}",
             )
 
-    def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=APT_TIMEOUT_S,
-        )
+
+def run_tool(command: Sequence[str]) -> Done:
+    """Run a package tool to its end, its two outputs in one."""
+    return subprocess.run(
+        ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=APT_TIMEOUT_S,
+    )
 
 
 @contextmanager
