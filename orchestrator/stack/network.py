@@ -56,7 +56,7 @@ def remove(client: docker.DockerClient, bridge: Bridge) -> list[str]:
         removed.append(f"network {bridge.name}")
     # The table last: without it the bridge would be open.
     if _listing(bridge) is not None:
-        _nft("delete", "table", "inet", bridge.name)
+        nft("delete", "table", "inet", bridge.name)
         removed.append(f"nft table {bridge.name}")
     return removed
 
@@ -181,7 +181,7 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
     known = running_addresses(client, bridge)
     if listing is not None:
         known &= registered_in(listing, bridge)
-    _nft("-f", "-", stdin=table_text(bridge, known))
+    nft("-f", "-", stdin=table_text(bridge, known))
     wrong = flaws(_listing(bridge) or {}, bridge)
     if wrong:
         raise StepFailed(
@@ -192,14 +192,15 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
 
 
 def _listing(bridge: Bridge) -> Mapping[str, Any] | None:
-    tables = _nft("-j", "list", "tables")
+    tables = nft("-j", "list", "tables")
     names = [e["table"]["name"] for e in parse_listing(tables)["nftables"] if "table" in e]
     if bridge.name not in names:
         return None
-    return parse_listing(_nft("-j", "list", "table", "inet", bridge.name))
+    return parse_listing(nft("-j", "list", "table", "inet", bridge.name))
 
 
-def _nft(*arguments: str, stdin: str = "") -> str:
+def nft(*arguments: str, stdin: str = "") -> str:
+    """Run nft and return what it printed. Raises: StepFailed with its own words."""
     if shutil.which("nft") is None:
         raise StepFailed(
             "The sandbox network can't be closed",
