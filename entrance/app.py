@@ -6,6 +6,7 @@ Everything that it needs comes in as arguments; whoever runs it (the runner) own
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from traceback import format_exception
 
 import aiohttp
 import structlog
@@ -86,18 +87,26 @@ def errors() -> Middleware:
         except web.HTTPException as error:
             return refusal(request.path, error.status, "http", error.reason)
         except Exception as error:
-            if request.writer is not None and request.writer.output_size:
+            if request.writer.output_size:
                 raise  # an answer is already on its way: all that is left is to break off
-            log.exception("request_failed", path=request.path[:200])
-            match error:
-                case Unavailable():
-                    return refusal(request.path, 503, "unavailable", _CLOSED)
-                case SandgateError():
-                    return refusal(request.path, 502, "failed", _FAILED)
-                case _:
-                    return refusal(request.path, 500, "internal", _FAILED)
+            return _answer_to(error, request.path)
 
     return middleware
+
+
+def _answer_to(error: Exception, path: str) -> web.Response:
+    match error:
+        case Unavailable():
+            log.error("request_refused", path=path[:200], error=str(error))
+            return refusal(path, 503, "unavailable", _CLOSED)
+        case SandgateError():
+            log.error("request_failed", path=path[:200], error=str(error))
+            return refusal(path, 502, "failed", _FAILED)
+        case _:
+            # As text: a renderer that shows the frames' variables would show tokens and keys.
+            trace = "".join(format_exception(error))
+            log.error("request_crashed", path=path[:200], trace=trace)
+            return refusal(path, 500, "internal", _FAILED)
 
 
 async def _healthz(request: web.Request) -> web.Response:

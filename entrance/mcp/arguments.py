@@ -5,7 +5,7 @@ references to other documents are never followed.
 """
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import jsonschema_rs
 
@@ -17,18 +17,13 @@ def trouble_with(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str
     try:
         validator = jsonschema_rs.validator_for(
             dict(schema),
-            retriever=_refuse,
             offline=True,
             pattern_options=jsonschema_rs.RegexOptions(size_limit=_PATTERN_BYTES),
         )
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
+    except ValueError as error:
         return f"the tool's own schema can't be used: {str(error)[:200]}"
     first = next(validator.iter_errors(dict(arguments)), None)
     if first is None:
         return ""
     where = "/".join(str(step) for step in first.instance_path)
     return f"{where or 'arguments'}: {first.message[:300]}"
-
-
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri}: documents outside the schema are not fetched")

@@ -121,9 +121,7 @@ class Gateway:
             text = f"{entry.connection} can't be reached now; try again in a minute"
             return "unavailable", ToolResult(text, is_error=True)
         except SandgateError as error:
-            log.warning(
-                "tool_failed", connection=entry.connection, tool=entry.tool.name, exc_info=True
-            )
+            log.warning("tool_failed", tool=entry.shown, error=str(error))
             return "failed", ToolResult(f"{entry.shown} failed: {error}", is_error=True)
         return ("error" if result.is_error else "ok"), result
 
@@ -140,8 +138,8 @@ class Gateway:
         try:
             async with asyncio.timeout(self._limits.call_timeout_s):
                 return await self._providers[connection].tools(session)
-        except (SandgateError, TimeoutError):
-            log.warning("connection_unreachable", connection=connection, exc_info=True)
+        except (SandgateError, TimeoutError) as error:
+            log.warning("connection_unreachable", connection=connection, error=str(error))
             return None
 
 

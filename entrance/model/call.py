@@ -79,7 +79,7 @@ class Settler:
             try:
                 await self.meter.add(call.session.run, tokens.as_usage(cost))
             except Unavailable as error:
-                log.warning("usage_not_counted", run=call.session.run, exc_info=True)
+                log.warning("usage_not_counted", run=call.session.run, error=str(error))
                 trouble = error
         detail = {
             "status": call.status,

@@ -114,8 +114,8 @@ class ModelGateway:
         except Unavailable:
             call.result = "vault_unavailable"
             raise
-        except SandgateError:
-            log.exception("provider_key_unusable", provider=provider.name)
+        except SandgateError as error:
+            log.warning("provider_key_unusable", provider=provider.name, error=str(error))
             call.result = "no_key"
             return refusal(request.path, 403, "no_key", _NO_KEY)
         query = {name: request.query[name] for name in request.query if name in dialect.query}

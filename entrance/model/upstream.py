@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from io import BytesIO
 
 import aiohttp
 from aiohttp import hdrs, web
@@ -69,7 +70,7 @@ class Upstream:
         headers = {**way.headers, **way.secret}
         try:
             async with self._http.post(
-                way.url, data=call.asked.body, headers=headers, allow_redirects=False
+                way.url, data=BytesIO(call.asked.body), headers=headers, allow_redirects=False
             ) as answer:
                 call.status = answer.status
                 call.request_id = answer.headers.get("request-id", "")[:200]

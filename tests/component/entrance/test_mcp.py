@@ -1,0 +1,166 @@
+"""The MCP gateway with the real MCP SDK as its client."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx2
+import mcp_types
+import pytest
+from aiohttp import ClientSession
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from entrance.ports import ToolResult
+from tests.fakes.tools import FakeTools
+from tests.servers.anthropic import ModelServer
+from tests.servers.door import Door, open_door
+from tests.waiting import until
+
+Mode = Literal["auto", "legacy", "2026-07-28"]
+MODES: list[Mode] = ["auto", "legacy", "2026-07-28"]
+
+
+@asynccontextmanager
+async def mcp_client(door: Door, mode: Mode = "auto") -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(headers=door.bearer, timeout=20) as http:
+        transport = streamable_http_client(f"{door.url}/mcp", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            yield client
+
+
+def text_of(result: mcp_types.CallToolResult) -> str:
+    [content] = result.content
+    assert isinstance(content, mcp_types.TextContent)
+    return content.text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_clients_of_both_eras_see_the_granted_tools_and_call_them(
+    door: Door, mode: Mode
+) -> None:
+    """CASE-70: both work on one path."""
+    async with mcp_client(door, mode) as client:
+        listed = await client.list_tools()
+        result = await client.call_tool("get_item", {"key": "T-1"})
+    assert [tool.name for tool in listed.tools] == ["get_item"]
+    assert listed.tools[0].input_schema["required"] == ["key"]
+    assert (text_of(result), result.is_error) == ("done", False)
+    assert door.tools.calls == [("get_item", {"key": "T-1"})]
+
+
+async def test_a_call_is_on_record_before_and_after(door: Door) -> None:
+    async with mcp_client(door) as client:
+        await client.call_tool("get_item", {"key": "T-1"})
+    [decided], [came] = door.lines("tool_call"), door.lines("outcome")
+    assert (decided["subject"], decided["decision"]) == ("tracker/get_item", "allow")
+    assert len(decided["detail"]["arguments_sha256"]) == 64
+    assert (came["of"], came["result"]) == (decided["seq"], "ok")
+    assert came["detail"]["touched"] == ["T-1"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["delete_item", "no_such_tool"])
+async def test_a_tool_that_was_not_granted_is_refused_in_words_and_not_called(
+    door: Door, mode: Mode, name: str
+) -> None:
+    async with mcp_client(door, mode) as client:
+        await client.list_tools()
+        result = await client.call_tool(name, {})
+    assert result.is_error
+    assert "Refused" in text_of(result)
+    assert "get_item" in text_of(result), "it says what may be called"
+    assert not door.tools.calls
+    assert [line["decision"] for line in door.lines("tool_call")] == ["deny"]
+
+
+async def test_bad_arguments_are_told_and_not_passed_on(door: Door) -> None:
+    async with mcp_client(door) as client:
+        result = await client.call_tool("get_item", {"kee": "T-1"})
+    assert result.is_error
+    assert "kee" in text_of(result) or "key" in text_of(result)
+    assert not door.tools.calls
+    assert door.lines("outcome")[0]["result"] == "bad_arguments"
+
+
+async def test_a_very_long_result_is_cut_with_a_clear_mark(door: Door) -> None:
+    """CASE-69: a result of 10 MB is bounded."""
+    door.tools.answer = ToolResult("x" * 10_000_000)
+    async with mcp_client(door) as client:
+        result = await client.call_tool("get_item", {"key": "T-1"})
+    assert len(text_of(result)) < 101_000
+    assert "cut here by Sandgate: 100000 of 10000000" in text_of(result)
+
+
+async def test_a_connection_that_is_down_is_a_result_not_a_crash(door: Door) -> None:
+    async with mcp_client(door) as client:
+        door.tools.down = True
+        result = await client.call_tool("get_item", {"key": "T-1"})
+    assert result.is_error
+    assert "can't be reached" in text_of(result)
+
+
+async def test_two_connections_with_one_tool_name_are_told_apart(
+    tmp_path: Path, model: ModelServer
+) -> None:
+    """CASE-65: unique names."""
+    wiki = FakeTools("wiki", answer=ToolResult("from the wiki"))
+    async with open_door(tmp_path, model, more=[wiki]) as door:
+        both = frozenset({"get_item"})
+        door.reopen(tools={"tracker": both, "wiki": both})
+        async with mcp_client(door) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            result = await client.call_tool("wiki_get_item", {"key": "T-1"})
+    assert names == ["tracker_get_item", "wiki_get_item"]
+    assert text_of(result) == "from the wiki"
+
+
+async def test_a_client_that_leaves_in_mid_call_is_on_record(
+    door: Door, http: ClientSession
+) -> None:
+    door.tools.hangs = True
+    async with asyncio.TaskGroup() as tasks:
+        calling = tasks.create_task(raw_call(http, door))
+        await until(lambda: bool(door.tools.calls))
+        calling.cancel()
+    await until(lambda: bool(door.lines("outcome")))
+    assert door.lines("outcome")[0]["result"] == "cancelled"
+
+
+async def raw_call(http: ClientSession, door: Door) -> dict[str, Any]:
+    params = {"name": "get_item", "arguments": {"key": "T-1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
+        data: dict[str, Any] = await answer.json()
+        return data
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_there_are_no_sessions_and_no_streams(
+    door: Door, http: ClientSession, method: str
+) -> None:
+    async with http.request(method, f"{door.url}/mcp", headers=door.bearer) as answer:
+        assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+async def test_a_request_with_an_origin_is_refused(door: Door, http: ClientSession) -> None:
+    headers = door.bearer | {"origin": door.url}
+    async with http.post(f"{door.url}/mcp", json={}, headers=headers) as answer:
+        assert answer.status == 403
+    assert door.lines("request")[0]["decision"] == "deny"
+
+
+async def test_an_oversized_message_is_refused(door: Door, http: ClientSession) -> None:
+    body = BytesIO(b" " * ((4 << 20) + 1))
+    async with http.post(f"{door.url}/mcp", data=body, headers=door.bearer) as answer:
+        assert answer.status == 413
+
+
+async def test_no_session_id_is_ever_given_out(door: Door, http: ClientSession) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
+        assert answer.status == 200
+        assert "mcp-session-id" not in answer.headers

@@ -1,0 +1,104 @@
+"""The entrance on loopback, whole: real sockets, real audit file, everything around it a fake."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from entrance.app import Outbound, make_app, make_runner
+from entrance.audit import AuditFile
+from entrance.git.upstream import client_session as git_session
+from entrance.model.prices import shipped_prices
+from entrance.model.provider import Provider
+from entrance.model.upstream import client_session as model_session
+from entrance.registry import SessionRegistry
+from entrance.session import RunId, Session, TaskId, hash_token, new_run_token
+from entrance.vault.seal import Keyring
+from entrance.vault.vault import Vault
+from tests.fakes.meter import FakeMeter
+from tests.fakes.secrets import FakeSecretStore
+from tests.fakes.tools import FakeTools
+from tests.servers.anthropic import KEY, MODEL, ModelServer
+
+RUN = RunId("run-1")
+
+
+@dataclass
+class Door:
+    """A running entrance with one open session, and all that a test may look at or turn."""
+
+    url: str
+    token: str
+    session: Session
+    registry: SessionRegistry
+    audit_path: Path
+    meter: FakeMeter
+    secrets: FakeSecretStore
+    vault: Vault
+    tools: FakeTools
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        """The header that shows the session's token."""
+        return {"authorization": f"Bearer {self.token}"}
+
+    def reopen(self, **changes: Any) -> None:
+        """Open the session again, with these fields changed."""
+        self.session = replace(self.session, **changes)
+        self.registry.open(self.session)
+
+    def lines(self, kind: str = "") -> list[dict[str, Any]]:
+        """The audit's lines, of one kind if one is given."""
+        if not self.audit_path.exists():
+            return []
+        lines = [orjson.loads(line) for line in self.audit_path.read_bytes().splitlines()]
+        return [line for line in lines if not kind or line["kind"] == kind]
+
+
+@asynccontextmanager
+async def open_door(
+    folder: Path, model: ModelServer, tools: FakeTools | None = None, more: Sequence[FakeTools] = ()
+) -> AsyncIterator[Door]:
+    """Serves until the block ends."""
+    tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
+    vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
+    await vault.put("model-key", KEY, [model.url.removeprefix("http://")], "anthropic")
+    registry, token = SessionRegistry(), new_run_token()
+    session = Session(
+        run=RUN,
+        task=TaskId("PROJ/T-1"),
+        project="PROJ",
+        agent="bot",
+        address="127.0.0.1",
+        token_sha256=hash_token(token),
+        tools={"tracker": frozenset({"get_item"})},
+        models=frozenset({f"anthropic:{MODEL}"}),
+        budget_usd=Decimal(1),
+    )
+    registry.open(session)
+    path = folder / "audit" / "audit.jsonl"
+    async with git_session() as git_http, model_session() as model_http:
+        app = make_app(
+            sessions=registry,
+            audit=AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC)),
+            vault=vault,
+            meter=meter,
+            providers=[Provider("anthropic", model.url, "model-key")],
+            prices=shipped_prices(),
+            tool_providers=[tools, *more],
+            outbound=Outbound(git_http, model_http),
+        )
+        runner = make_runner(app)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            yield Door(url, token, session, registry, path, meter, secrets, vault, tools)
+        finally:
+            await runner.cleanup()
