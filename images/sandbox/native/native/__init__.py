@@ -1,0 +1,13 @@
+"""Sandgate's own agent loop: runs in a sandbox, asks the model, works with tools, hands the work in.
+
+It reaches the entrance and nothing else, and says what it does as JSON lines on stdout.
+
+- `events`: the lines; `text`: what may stand in them.
+- `arguments`, `schema`: what it is started with; what a tool's input must look like [pure].
+- `context`, `circles`: keeping the conversation short; noticing that it goes round in circles [pure].
+- `output`: long results are cut, the whole kept in a file.
+- `shell`, `files`, `search`: the tools of its own; `toolbox`: those and the gateway's, and their order.
+- `patience`: what to do about an entrance that is away, and for how long.
+- `mcp_wire`, `mcp`: a small MCP client, both eras; `model`: the Anthropic SDK against the entrance.
+- `loop`: the turns; `__main__`: puts it together.
+"""
