@@ -40,3 +40,5 @@ def install_packages(lock: Path, *, into: Path, python_version: str, cache: Path
             why="\n".join(done.stderr.strip().splitlines()[-12:]),
             what_to_do="Check that this machine reaches its Python package index.",
         )
+    # uv's own lock file, writable to all: not in an image where nothing is.
+    (into / ".lock").unlink(missing_ok=True)

@@ -20,7 +20,6 @@ LEFT_OUT = (
 HOOKS = (
     # The archive's addresses (a private mirror's, perhaps) are nobody's business in a sandbox.
     'rm -rf "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d/*',
-    'find "$1"/usr -xdev -name __pycache__ -type d -prune -exec rm -rf {} +',
     ': > "$1"/etc/resolv.conf; echo sandbox > "$1"/etc/hostname',
 )
 
