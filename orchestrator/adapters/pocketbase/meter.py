@@ -1,7 +1,6 @@
 """What each run spends: one row a model call in PocketBase, and the sums in memory."""
 
 import asyncio
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -54,7 +53,7 @@ class PocketBaseMeter:
         """The run's sum once everything is in the store."""
         if tally.stored is None:
             tally.engagement = await self._engagement(run)
-            tally.stored = await self._sum(run, besides=tally.unstored.keys())
+            tally.stored = await self._sum(run)
         for id_, usage in list(tally.unstored.items()):
             with suppress(Conflict):  # stored by an earlier try whose answer was lost
                 await self._store.create("usage", usage_row(id_, run, tally.engagement, usage))
@@ -68,6 +67,6 @@ class PocketBaseMeter:
         except NotFound:
             return ""  # money was spent all the same
 
-    async def _sum(self, run: RunId, *, besides: AbstractSet[str]) -> Usage:
+    async def _sum(self, run: RunId) -> Usage:
         rows = self._store.all("usage", where(("run", "=", run)), sort="@rowid")
-        return usage_of([row async for row in rows if row["id"] not in besides])
+        return usage_of([row async for row in rows])

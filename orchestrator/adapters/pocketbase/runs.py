@@ -31,6 +31,9 @@ class PocketBaseRuns:
 
     def __init__(self, store: PocketBase) -> None:
         self._store = store
+        # By engagement: the next page of its usage, and the sum of the full ones before. Usage is
+        # only ever appended, so a full page never changes.
+        self._summed: dict[str, tuple[int, Decimal]] = {}
 
     async def create(self, run: Run) -> None:
         await self._store.create("runs", run_row(run))
@@ -78,8 +81,15 @@ class PocketBaseRuns:
 
     async def engagement_usd(self, engagement: str) -> Decimal:
         filter_ = where(("engagement", "=", engagement))
-        rows = self._store.all("usage", filter_, sort="@rowid", fields="cost_usd")
-        return cost_of([row async for row in rows])
+        while True:
+            page, total = self._summed.get(engagement, (1, Decimal(0)))
+            rows = await self._store.list(
+                "usage", filter_, sort="@rowid", fields="cost_usd", page=page
+            )
+            total += cost_of(rows)
+            if len(rows) < PAGE:
+                return total
+            self._summed[engagement] = (page + 1, total)
 
     async def _add_some(self, run: RunId, events: Sequence[Event]) -> None:
         """Store those that aren't there yet: a batch is refused whole for a single known one."""

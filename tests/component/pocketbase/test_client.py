@@ -66,12 +66,14 @@ async def _each_finds_itself(server: PocketBaseServer, texts: list[str]) -> None
     async with server.client() as store:
         ids = {text: new_id() for text in texts}
         await store.batch("task_state", [state(text, id=id_) for text, id_ in ids.items()])
-        for text, id_ in ids.items():
-            both = where(("task", "=", text), ("version", "=", 0))
-            assert [row["id"] for row in await store.list("task_state", both, sort="id")] == [id_]
-            assert not await store.list("task_state", where(("task", "=", text + "'")), sort="id")
-        for id_ in ids.values():
-            await store.delete("task_state", id_)
+        try:
+            for text in [*texts, *(text + "'" for text in texts)]:
+                filter_ = where(("task", "=", text), ("version", "=", 0))
+                found = [row["id"] for row in await store.list("task_state", filter_, sort="id")]
+                assert found == ([ids[text]] if text in ids else [])
+        finally:
+            for id_ in ids.values():
+                await store.delete("task_state", id_)
 
 
 async def test_pages_follow_each_other_to_the_end(store: PocketBase) -> None:

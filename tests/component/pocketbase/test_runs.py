@@ -1,4 +1,5 @@
 import asyncio
+from decimal import Decimal
 from itertools import count
 
 import pytest
@@ -48,6 +49,15 @@ async def test_a_kill_in_the_middle_of_writing_loses_nothing_acknowledged(
         assert seqs == list(range(len(seqs)))
         assert len(seqs) >= stored_at_least
         assert len(seqs) % BATCH == 0, "half a batch was stored"
+
+
+async def test_an_engagement_of_many_calls_is_added_up_each_time_anew(store: PocketBase) -> None:
+    runs = PocketBaseRuns(store)
+    calls = [{"run": a_run().id, "engagement": "E", "cost_usd": "0.01"} for _ in range(499)]
+    for hundredths in (499, 998, 1497, 1996, 2495):
+        await store.batch("usage", calls)
+        assert await runs.engagement_usd("E") == Decimal(hundredths) / 100
+    assert await PocketBaseRuns(store).engagement_usd("E") == Decimal("24.95")
 
 
 async def test_compare_and_set_goes_on_after_a_kill(
