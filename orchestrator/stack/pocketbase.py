@@ -27,7 +27,7 @@ def ensure(home: Path, port: int) -> Program:
     """
     wanted = program(home, port)
     if not wanted.alive() and answers_tcp(_HOST, port):
-        # Else its answers would be taken for ours.
+        # Its answers would be taken for ours: PocketBase itself waits until the port is free.
         raise StepFailed(
             f"{NAME} can't start",
             why=f"another program listens on {_HOST}:{port}",

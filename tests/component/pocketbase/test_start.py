@@ -63,6 +63,9 @@ def test_a_port_in_use_is_said_and_nothing_is_started(
 ) -> None:
     rival = PocketBaseServer(tmp_path / "rival")
     rival.port = server.port
-    with pytest.raises(StepFailed, match=f"another program listens on 127.0.0.1:{server.port}"):
-        rival.start()
-    assert not pocketbase.program(rival.home, rival.port).alive()
+    try:
+        with pytest.raises(StepFailed, match=f"another program listens on 127.0.0.1:{server.port}"):
+            rival.start()
+        assert not pocketbase.program(rival.home, rival.port).alive()
+    finally:
+        rival.stop()  # one that was started after all would wait for the port, and then take it
