@@ -150,6 +150,7 @@ def grants(host: str) -> tuple[RepoGrant, ...]:
         RepoGrant("host/read.git", f"{host}/read.git", push=False, credential="host"),
         RepoGrant("host/wrong.git", f"{host}/small.git", push=True, credential="wrong"),
         RepoGrant("host/gone.git", f"{host}/gone.git", push=True, credential="host"),
+        RepoGrant("host/parse.git", f"{host}/demo/parse.git", push=True, credential="host"),
         RepoGrant("down/small.git", "http://127.0.0.1:9/small.git", push=True),
     )
 
