@@ -4,7 +4,7 @@ Nothing of an earlier try survives: its sandbox is killed and its token closed b
 made, so a half-started harness can't go on unseen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -16,7 +16,7 @@ from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Agent, Engagement
-from orchestrator.ports import Assignment, Completed, Sandbox, SandboxSpec, Start
+from orchestrator.ports import Assignment, Completed, RunRecord, Sandbox, SandboxSpec, Start
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
@@ -56,6 +56,7 @@ async def prepare(world: World, order: Order) -> None:
     await clear(world, run)
     if order.task.status in WAKES:
         await world.tracker.act(order.task.id, "start")
+    order = replace(order, run=await _open_record(world, order.run))
     token = new_run_token()
     try:
         sandbox = await _sandbox(world, order, token)
@@ -87,6 +88,13 @@ async def _enter(world: World, run: RunId) -> None:
     now = world.clock.now()
     await world.amend(run, lambda r: after(r, RunEvent.PREPARE, now))
     await world.note(run, "phase", {"state": str(RunState.PREPARING)})
+
+
+async def _open_record(world: World, run: Run) -> Run:
+    """The record exists from the start: what the agent makes is linked to it."""
+    title = f"Run {run.id} of {run.task}"
+    item = await world.tracker.record(RunRecord(run, title, run.engagement, {}, []))
+    return await world.amend(run.id, lambda r: changed(r, record=item))
 
 
 async def _sandbox(world: World, order: Order, token: str) -> Sandbox:

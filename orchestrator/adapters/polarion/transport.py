@@ -5,9 +5,10 @@ connection fails. Never: 401 and 403 (a wrong token fails at once), and whatever
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from inspect import isawaitable
 from typing import Any
 
 import aiohttp
@@ -18,7 +19,8 @@ from yarl import URL
 from entrance.errors import Malformed, Unavailable
 from orchestrator.adapters.polarion.answers import Answer, error_for, retry_after
 
-type Authorize = Callable[[str, URL], Mapping[str, str]]
+type Headers = Mapping[str, str]
+type Authorize = Callable[[str, URL], Headers | Awaitable[Headers]]
 """Headers that let one request in, by its method and address. The token stays with whoever made it."""
 
 JSON = "application/json"
@@ -139,7 +141,9 @@ class Transport:
         """One request in flight; whatever fails on the way is `Again`."""
         patience = self._patience
         total = patience.transfer_timeout_s if transfer else patience.timeout_s
-        headers = {"Accept": JSON, **options.pop("headers", {}), **self._authorize(method, url)}
+        token = self._authorize(method, url)
+        token = await token if isawaitable(token) else token
+        headers = {"Accept": JSON, **options.pop("headers", {}), **token}
         try:
             async with self._session.request(
                 method,

@@ -1,0 +1,110 @@
+"""The Polarion tools as agents see them: names, words, schemas [pure]."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from entrance.ports import Tool
+
+_ITEM = {"type": "string", "description": "A work item's id, such as DEMO-12 or DEMO/DEMO-12."}
+
+
+def _schema(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str, longest: int = 100_000) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": longest, "description": description}
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool("get_task", "Read the task that you were given.", _schema({}), read_only=True),
+    Tool(
+        "list_comments",
+        "Read the comments of your task, or of another work item, oldest first.",
+        _schema({"id": _ITEM}),
+        read_only=True,
+    ),
+    Tool(
+        "add_comment",
+        "Say something on your task, or on another work item.",
+        _schema(
+            {"text": _text("What to say."), "title": _text("A short title.", 200), "id": _ITEM},
+            "text",
+        ),
+    ),
+    Tool("get_work_item", "Read one work item.", _schema({"id": _ITEM}, "id"), read_only=True),
+    Tool(
+        "search_work_items",
+        "Find work items of the project by a Lucene query, such as `type:task AND title:login*`.",
+        _schema(
+            {
+                "query": _text("The query; write AND and OR between terms.", 2000),
+                "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+            },
+            "query",
+        ),
+        read_only=True,
+    ),
+    Tool(
+        "create_work_item",
+        "Create a work item in the project. It is marked as made by you, and linked to your task and run.",
+        _schema(
+            {
+                "type": {"type": "string", "enum": ["task", "memory"]},
+                "title": _text("Its title.", 500),
+                "description": _text("Its text."),
+            },
+            "type",
+            "title",
+        ),
+    ),
+    Tool(
+        "submit_for_approval",
+        "Your work is done and pushed: hand it to your supervisor. This ends the run.",
+        _schema(
+            {
+                "summary": _text("What you did, why, and how you checked it."),
+                "branch": _text("The branch that you pushed.", 300),
+            },
+            "summary",
+        ),
+    ),
+    Tool(
+        "ask_questions",
+        "You can't go on without answers of a person. This ends the run; the answers start the next one.",
+        _schema(
+            {
+                "questions": {
+                    "type": "array",
+                    "items": _text("One question.", 5000),
+                    "minItems": 1,
+                    "maxItems": 20,
+                }
+            },
+            "questions",
+        ),
+    ),
+    Tool(
+        "delegate",
+        "Give a part of your task to another hired agent as a task of its own. This ends the run.",
+        _schema(
+            {
+                "agent": _text("The agent's name.", 100),
+                "title": _text("The part's title.", 500),
+                "description": _text("What is to be done, and how it is known to be done."),
+                "repository": _text(
+                    "The repository's URL, when it is another than your task's.", 500
+                ),
+            },
+            "agent",
+            "title",
+            "description",
+        ),
+    ),
+)
+TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
