@@ -106,10 +106,10 @@ class CommandLog:
         self._mark = None
 
     def _append(self, data: bytes) -> None:
-        if not self._segments:
+        if not self._segments or (not self._open_bytes and self._is_long()):
             self._rotate()
         first_end = data.find(b"\n") + 1
-        if first_end and self._segments[-1].size >= self._limits.segment_bytes:
+        if first_end and self._is_long():
             self._write(data[:first_end])
             data = data[first_end:]
             self._rotate()
@@ -140,6 +140,9 @@ class CommandLog:
         open_line = self._segments[-1].take_open_line()
         self._rotate()
         self._segments[-1].append(open_line + data)
+
+    def _is_long(self) -> bool:
+        return self._segments[-1].size >= self._limits.segment_bytes
 
     def _rotate(self) -> None:
         first_line = self._segments[-1].end_line if self._segments else 0

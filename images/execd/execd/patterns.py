@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from execd.errors import Refused, invalid
 
-_SET = re.compile(r"\[([!^]?)(\]?[^\]]*)\]")
+_SET = re.compile(r"\[([!^]?+)(\][^\]]*|[^\]]+)\]")
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
