@@ -89,8 +89,9 @@ async def test_secrets_are_listed_without_values_and_deleted(vault: Vault) -> No
     ],
 )
 async def test_what_will_not_do_is_not_stored(
-    vault: Vault, store: FakeSecretStore, name: str, value: str, hosts: list[str], kind: str
+    store: FakeSecretStore, name: str, value: str, hosts: list[str], kind: str
 ) -> None:
+    vault = Vault(store, Keyring("k", {"k": b"k" * 32}))
     with pytest.raises(ValueError, match=r"\w") as refused:
         await vault.put(name, value, hosts, kind)
     assert VALUE not in str(refused.value)
