@@ -5,7 +5,7 @@ from decimal import Decimal
 from importlib.resources import files
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from entrance.model.tokens import Tokens
 
@@ -46,19 +46,34 @@ class PriceList(BaseModel):
 
     def knows(self, model: str) -> bool:
         """Whether the model has a price."""
-        return bool(self.models.get(model))
+        return model in self.models
 
     def cost(self, model: str, tokens: Tokens) -> Decimal:
         """US dollars for one call. Raises: KeyError when the model has no price."""
-        rows = self.models[model]
-        fitting = [row for row in rows if row.above_prompt_tokens <= tokens.prompt]
-        return max(fitting or rows, key=lambda row: row.above_prompt_tokens).cost(tokens)
+        fitting = (
+            row
+            for row in self.models[model]
+            if not row.above_prompt_tokens or row.above_prompt_tokens < tokens.prompt
+        )
+        return max(fitting, key=lambda row: row.above_prompt_tokens).cost(tokens)
+
+    @field_validator("models")
+    @classmethod
+    def _each_has_a_base(cls, models: dict[str, tuple[Rates, ...]]) -> dict[str, tuple[Rates, ...]]:
+        for model, rows in models.items():
+            if not any(row.above_prompt_tokens == 0 for row in rows):
+                raise ValueError(f"{model} has no price for short prompts")
+        return models
 
 
 def read_prices(text: str) -> PriceList:
     """A price list in YAML. Raises: ValueError on anything that is not one."""
     # Numbers are read as text: 0.1 as a float is not a tenth.
-    return PriceList.model_validate(yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506 - text only
+    try:
+        data = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - it makes nothing but text
+    except yaml.YAMLError as error:
+        raise ValueError(f"the price list is no YAML: {error}") from error
+    return PriceList.model_validate(data)
 
 
 def shipped_prices() -> PriceList:

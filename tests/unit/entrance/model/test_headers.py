@@ -1,0 +1,49 @@
+"""Which headers pass."""
+
+from entrance.model.headers import back, onward
+
+
+def test_the_clients_credentials_and_marks_stay_behind() -> None:
+    passed = onward(
+        {
+            "Authorization": "Bearer t",
+            "X-Api-Key": "t",
+            "Cookie": "a=b",
+            "Host": "elsewhere",
+            "Accept-Encoding": "br",
+            "Content-Type": "text/plain",
+            "Content-Length": "7",
+            "X-Stainless-OS": "Linux",
+            "X-Claude-Code-Session-Id": "s",
+            "Anthropic-Version": "2026-10-21",
+            "anthropic-beta": "a,b",
+            "User-Agent": "ua",
+        }
+    )
+    assert passed == {
+        "anthropic-version": "2026-10-21",
+        "anthropic-beta": "a,b",
+        "user-agent": "ua",
+        "content-type": "application/json",
+        "accept-encoding": "identity",
+    }
+
+
+def test_only_what_a_client_needs_comes_back() -> None:
+    assert back(
+        {
+            "Content-Type": "text/event-stream",
+            "Content-Length": "7",
+            "Request-Id": "r",
+            "Retry-After": "1",
+            "Set-Cookie": "a=b",
+            "Server": "s",
+            "Anthropic-Organization-Id": "o",
+            "Anthropic-Ratelimit-Requests-Remaining": "9",
+        }
+    ) == {
+        "content-type": "text/event-stream",
+        "request-id": "r",
+        "retry-after": "1",
+        "anthropic-ratelimit-requests-remaining": "9",
+    }
