@@ -22,7 +22,7 @@ down: env ## stop this installation
 	@$(BIN)/sandgate down
 
 images: env ## build the sandbox images, if their content changed
-	@$(BIN)/python -m orchestrator.stack.images
+	@$(BIN)/python -m orchestrator.stack.build_images
 
 check: env ## style, types, architecture, dependencies
 	$(BIN)/ruff check .

@@ -1,18 +1,26 @@
 """The engine's images as a store by content: found by a label, built, imported, proven, removed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import docker
-from docker.errors import APIError, BuildError, DockerException, ImageNotFound
+from docker.errors import (
+    APIError,
+    BuildError,
+    ContainerError,
+    DockerException,
+    ImageNotFound,
+)
 
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.installation import LABEL
 from orchestrator.stack.steps import StepFailed
 
+# No installation's name among an image's labels: its containers would inherit it, and images are
+# shared between installations. Whose an image is, its tags say.
 CONTENT_LABEL = "sandgate.content"
 BUILD_S = 900
 REGISTRY_PATIENCE_S = 20
@@ -74,7 +82,7 @@ class ImageStore:
                 path=str(context),
                 tag=self.tag(kind, content),
                 buildargs=dict(args),
-                labels=self._labels(content),
+                labels={CONTENT_LABEL: content},
                 network_mode=network,
                 rm=True,
                 forcerm=True,
@@ -86,12 +94,11 @@ class ImageStore:
     def import_tar(self, kind: str, content: str, tar: Path) -> None:
         """Make an image of a root file system."""
         repository, _, version = self.tag(kind, content).partition(":")
-        labels = [f"LABEL {key}={value}" for key, value in self._labels(content).items()]
         self.client.api.import_image_from_file(
             str(tar),
             repository=repository,
             tag=version,
-            changes=["ENV LANG=C.UTF-8", 'CMD ["/bin/bash"]', *labels],
+            changes=["ENV LANG=C.UTF-8", 'CMD ["/bin/bash"]', f"LABEL {CONTENT_LABEL}={content}"],
         )
 
     def prove(self, tag: str) -> None:
@@ -111,10 +118,7 @@ class ImageStore:
 
     def output(self, tag: str, *command: str) -> str:
         """What a command says in a container of the image, without a network."""
-        out = self.client.containers.run(
-            tag, list(command), network_mode="none", remove=True, labels={LABEL: self.name}
-        )
-        return str(out.decode()).strip()
+        return run_once(self.client, tag, command, labels={LABEL: self.name})
 
     def can_have(self, image: str) -> bool:
         """Say whether `image` is here or a registry gives it; no long wait for one that is silent."""
@@ -141,8 +145,22 @@ class ImageStore:
                         removed.append(tag)
         return removed
 
-    def _labels(self, content: str) -> dict[str, str]:
-        return {CONTENT_LABEL: content, LABEL: self.name}
+
+def run_once(client: docker.DockerClient, tag: str, command: Sequence[str], **options: Any) -> str:
+    """What `command` says on stdout in a container of its own, without a network.
+
+    Raises: DockerException when it can't run or ends with another code than 0.
+    """
+    container = client.containers.create(tag, list(command), network_mode="none", **options)
+    try:
+        container.start()
+        code = container.wait()["StatusCode"]
+        if code:
+            raise ContainerError(container, code, list(command), tag, container.logs().decode())
+        return container.logs(stderr=False).decode().strip()
+    finally:
+        with suppress(APIError):  # somebody may clear up ended containers at the same moment
+            container.remove(force=True)
 
 
 def _log_of(error: BuildError | APIError) -> str:
