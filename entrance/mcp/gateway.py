@@ -90,10 +90,13 @@ class Gateway:
         self, session: Session, entry: Entry, arguments: Mapping[str, Any], seq: int
     ) -> ToolResult:
         started = self._clock()
-        word, result = "cancelled", ToolResult("", is_error=True)
+        word, result = "crashed", ToolResult("", is_error=True)
         try:
             word, result = await self._answer(session, entry, arguments)
-        finally:  # a client that leaves in mid-call cancels us; that is recorded too
+        except asyncio.CancelledError:  # the client left in mid-call
+            word = "cancelled"
+            raise
+        finally:
             detail = {
                 "touched": list(result.touched),
                 "chars": len(result.text),

@@ -12,15 +12,8 @@ from entrance.errors import Unavailable
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
 from entrance.mcp.gateway import Gateway
-from entrance.mcp.protocol import (
-    INTERNAL_ERROR,
-    CallTool,
-    ListTools,
-    Reply,
-    failure,
-    read,
-    success,
-)
+from entrance.mcp.messages import INTERNAL_ERROR, CallTool, ListTools, Reply, failure, success
+from entrance.mcp.protocol import read
 from entrance.ports import ToolResult
 from entrance.session import Session
 

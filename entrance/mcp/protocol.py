@@ -6,77 +6,34 @@ session and give out no session id. *Modern* (2026-07-28): every request carries
 told by `MCP-Protocol-Version` alone: absent or a handshake version means handshake.
 """
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
-HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MODERN_VERSIONS = ("2026-07-28",)
+from entrance.mcp.envelope import HANDSHAKE_VERSIONS, MODERN_VERSIONS, envelope_trouble, era_of
+from entrance.mcp.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    SERVER_INFO,
+    CallTool,
+    Era,
+    ListTools,
+    Reply,
+    Request,
+    failure,
+    success,
+)
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-HEADER_MISMATCH = -32020
-UNSUPPORTED_VERSION = -32022
-
-SERVER_INFO = {"name": "sandgate", "version": "1"}
 INSTRUCTIONS = (
     "These tools are the only way to the world outside this sandbox. Every call is recorded. "
     "A refused call says why; do not look for another way round it."
 )
 _CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": False}}
-_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-_INFO_KEY = "io.modelcontextprotocol/serverInfo"
-_ROUTING = ("mcp-protocol-version", "mcp-method", "mcp-name")
-_ENCODED = re.compile(r"=\?base64\?(.*)\?=")
-
-Era = Literal["handshake", "modern"]
-RpcId = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer that needs nobody else. `body` None: an empty one."""
-
-    status: int
-    body: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ListTools:
-    """The client wants to know its tools."""
-
-    id: RpcId
-    era: Era
-
-
-@dataclass(frozen=True, slots=True)
-class CallTool:
-    """The client wants a tool called."""
-
-    id: RpcId
-    era: Era
-    name: str
-    arguments: Mapping[str, Any]
-
 
 Asked = Reply | ListTools | CallTool
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    id: RpcId
-    era: Era
-    method: str
-    params: Mapping[str, Any]
 
 
 def read(headers: Mapping[str, list[str]], body: bytes) -> Asked:
@@ -84,7 +41,7 @@ def read(headers: Mapping[str, list[str]], body: bytes) -> Asked:
     message = _message_in(body)
     if isinstance(message, Reply):
         return message
-    era, trouble = _era_of(headers, message.get("id"))
+    era, trouble = era_of(headers, message.get("id"))
     if trouble is not None:
         return trouble
     if "method" not in message and {"result", "error"} & message.keys() and era == "handshake":
@@ -95,21 +52,6 @@ def read(headers: Mapping[str, list[str]], body: bytes) -> Asked:
     if "id" not in message:
         return Reply(202)  # notifications change nothing here
     return _modern(headers, request) if era == "modern" else _handshake(request)
-
-
-def failure(rpc_id: RpcId, code: int, message: str, status: int = 200, data: Any = None) -> Reply:
-    """A JSON-RPC error."""
-    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-    return Reply(status, {"jsonrpc": "2.0", "id": rpc_id, "error": error})
-
-
-def success(asked: ListTools | CallTool | _Request, result: Mapping[str, Any]) -> Reply:
-    """A JSON-RPC result, in the form of the request's era. Lists and `discover` are never cached."""
-    if asked.era == "modern":
-        result = {**result, "resultType": "complete", "_meta": {_INFO_KEY: SERVER_INFO}}
-        if not isinstance(asked, CallTool):
-            result = {**result, "ttlMs": 0, "cacheScope": "private"}
-    return Reply(200, {"jsonrpc": "2.0", "id": asked.id, "result": result})
 
 
 def _message_in(body: bytes) -> dict[str, Any] | Reply:
@@ -123,23 +65,7 @@ def _message_in(body: bytes) -> dict[str, Any] | Reply:
     return message
 
 
-def _era_of(headers: Mapping[str, list[str]], rpc_id: Any) -> tuple[Era, Reply | None]:
-    """The request's era, and the refusal if its routing headers can't be followed."""
-    shown = rpc_id if isinstance(rpc_id, str | int | float) else None
-    for name in _ROUTING:
-        if len(headers.get(name, ())) > 1:
-            message = f"The header {name} appears more than once"
-            return "modern", failure(shown, HEADER_MISMATCH, message, status=400)
-    version = _header(headers, "mcp-protocol-version")
-    if version is None or version in HANDSHAKE_VERSIONS:
-        return "handshake", None
-    if version in MODERN_VERSIONS:
-        return "modern", None
-    data = {"supported": [*MODERN_VERSIONS, *HANDSHAKE_VERSIONS], "requested": version[:100]}
-    return "modern", failure(shown, UNSUPPORTED_VERSION, "Unsupported protocol version", 400, data)
-
-
-def _request_in(message: Mapping[str, Any], era: Era) -> _Request | Reply:
+def _request_in(message: Mapping[str, Any], era: Era) -> Request | Reply:
     rpc_id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     good_id = isinstance(rpc_id, str | int | float) and not isinstance(rpc_id, bool)
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
@@ -148,10 +74,10 @@ def _request_in(message: Mapping[str, Any], era: Era) -> _Request | Reply:
         return failure(None, INVALID_REQUEST, "A request's id is a string or a number", 400)
     if not isinstance(params, dict):
         return failure(rpc_id, INVALID_PARAMS, "params must be an object", 400)
-    return _Request(rpc_id, era, method, params)
+    return Request(rpc_id, era, method, params)
 
 
-def _handshake(request: _Request) -> Asked:
+def _handshake(request: Request) -> Asked:
     match request.method:
         case "initialize":
             wanted = request.params.get("protocolVersion")
@@ -171,8 +97,8 @@ def _handshake(request: _Request) -> Asked:
             return _tools(request, unknown_status=200)
 
 
-def _modern(headers: Mapping[str, list[str]], request: _Request) -> Asked:
-    trouble = _envelope_trouble(headers, request)
+def _modern(headers: Mapping[str, list[str]], request: Request) -> Asked:
+    trouble = envelope_trouble(headers, request)
     if trouble is not None:
         return trouble
     if request.method == "server/discover":
@@ -187,7 +113,7 @@ def _modern(headers: Mapping[str, list[str]], request: _Request) -> Asked:
     return _tools(request, unknown_status=404)
 
 
-def _tools(request: _Request, unknown_status: int) -> Asked:
+def _tools(request: Request, unknown_status: int) -> Asked:
     match request.method:
         case "tools/list":
             return ListTools(request.id, request.era)
@@ -200,39 +126,3 @@ def _tools(request: _Request, unknown_status: int) -> Asked:
         case _:
             message = f"Method not found: {request.method[:100]}"
             return failure(request.id, METHOD_NOT_FOUND, message, unknown_status)
-
-
-def _envelope_trouble(headers: Mapping[str, list[str]], request: _Request) -> Reply | None:
-    """The first thing wrong with a modern request's envelope, in the order the standard gives."""
-    meta = request.params.get("_meta")
-    if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= meta.keys():
-        message = f"params._meta must carry {_VERSION_KEY} and {_CAPABILITIES_KEY}"
-        return failure(request.id, INVALID_PARAMS, message, status=400)
-    told = {
-        "mcp-protocol-version": (_header(headers, "mcp-protocol-version"), meta[_VERSION_KEY]),
-        "mcp-method": (_header(headers, "mcp-method"), request.method),
-    }
-    if request.method == "tools/call":
-        told["mcp-name"] = (_decoded(_header(headers, "mcp-name")), request.params.get("name"))
-    for name, (header, in_body) in told.items():
-        if header is None or header != in_body:
-            message = f"The header {name} does not say what the body says"
-            return failure(request.id, HEADER_MISMATCH, message, status=400)
-    return None
-
-
-def _header(headers: Mapping[str, list[str]], name: str) -> str | None:
-    values = headers.get(name)
-    return values[0].strip(" \t") if values else None
-
-
-def _decoded(value: str | None) -> str | None:
-    """A header value out of its `=?base64?...?=` wrapping; None when that is not well made."""
-    wrapped = _ENCODED.fullmatch(value) if value is not None else None
-    if wrapped is None:
-        return value
-    try:
-        raw = base64.b64decode(wrapped[1], validate=True)
-        return raw.decode() if base64.b64encode(raw).decode() == wrapped[1] else None
-    except (binascii.Error, UnicodeDecodeError):
-        return None

@@ -10,9 +10,8 @@ from entrance.audit import Audit, Outcome
 from entrance.errors import Unavailable
 from entrance.model.budget import past
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
-from entrance.model.dialects.anthropic import BYTES_PER_TOKEN
 from entrance.model.prices import PriceList
-from entrance.model.tokens import Tokens
+from entrance.model.tokens import BYTES_PER_TOKEN, Tokens
 from entrance.ports import Meter
 from entrance.session import Session
 

@@ -92,7 +92,9 @@ class ModelGateway:
         started = self._settler.clock()
         try:
             response = await self._sent(request, provider, dialect, call)
-        except BaseException:  # also when the client leaves, which cancels this
+        except BaseException as error:  # also when the client leaves, which cancels this
+            if isinstance(error, Exception) and not isinstance(error, SandgateError):
+                call.result = "crashed"
             await self._settler.settle(call, started)
             raise
         try:

@@ -5,6 +5,9 @@ from decimal import Decimal
 
 from entrance.ports import Usage
 
+BYTES_PER_TOKEN = 4
+"""For estimates only: what a call has used before the provider says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:

@@ -33,6 +33,7 @@ class FakeTools:
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     down: bool = False
     hangs: bool = False
+    crashes: bool = False
 
     async def tools(self, session: Session) -> Sequence[Tool]:
         del session
@@ -43,6 +44,8 @@ class FakeTools:
         del session
         self._reach()
         self.calls.append((tool, dict(arguments)))
+        if self.crashes:
+            raise RuntimeError("a bug of ours")
         if self.hangs:
             await asyncio.Event().wait()
         return self.answer

@@ -30,6 +30,8 @@ class ModelServer:
     url: str = ""
     got: list[Got] = field(default_factory=list)
     answer: Answer = field(default=lambda _: message())
+    site: web.TCPSite | None = None
+    """Stop it to have nobody answer."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
@@ -129,8 +131,8 @@ async def model_server() -> AsyncIterator[ModelServer]:
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.5)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
+        server.site = web.TCPSite(runner, "127.0.0.1", 0)
+        await server.site.start()
         server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         yield server
     finally:

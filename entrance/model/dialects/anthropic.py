@@ -10,10 +10,7 @@ from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
 from entrance.model.dialects.anthropic_rules import troubles
 from entrance.model.dialects.sse import Events, data_of
-from entrance.model.tokens import Tokens
-
-BYTES_PER_TOKEN = 4
-"""For estimates only: what a stream has used before the provider says so."""
+from entrance.model.tokens import BYTES_PER_TOKEN, Tokens
 
 
 class Anthropic:

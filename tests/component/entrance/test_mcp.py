@@ -164,3 +164,42 @@ async def test_no_session_id_is_ever_given_out(door: Door, http: ClientSession) 
     async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
         assert answer.status == 200
         assert "mcp-session-id" not in answer.headers
+
+
+async def test_a_bug_is_a_500_without_details_and_the_call_is_on_record(
+    door: Door, http: ClientSession, capfd: pytest.CaptureFixture[str]
+) -> None:
+    door.tools.crashes = True
+    params = {"name": "get_item", "arguments": {"key": "T-1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
+        said = await answer.text()
+    assert answer.status == 500
+    assert "bug" not in said
+    logged = capfd.readouterr().out
+    assert "a bug of ours" in logged
+    assert door.token not in logged
+    assert door.lines("outcome")[0]["result"] == "crashed"
+
+
+async def test_when_nothing_can_be_listed_the_client_is_told_why(
+    door: Door, http: ClientSession
+) -> None:
+    door.tools.down = True
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
+        error = (await answer.json())["error"]
+    assert error["code"] == -32603
+    assert "tracker can't be reached" in error["message"]
+
+
+async def test_a_notification_is_taken_without_an_answer(door: Door, http: ClientSession) -> None:
+    body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
+        assert (answer.status, await answer.read()) == (202, b"")
+
+
+async def test_a_packed_body_is_not_taken(door: Door, http: ClientSession) -> None:
+    headers = door.bearer | {"content-encoding": "gzip"}
+    async with http.post(f"{door.url}/mcp", data=b"\x1f\x8b", headers=headers) as answer:
+        assert answer.status == 415

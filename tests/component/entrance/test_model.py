@@ -286,6 +286,25 @@ async def test_a_large_body_goes_through_whole(
     assert model.got[0].body == body
 
 
+async def test_a_body_that_can_not_be_read_is_a_400(door: Door, http: ClientSession) -> None:
+    url = f"{door.url}/model/anthropic/v1/messages"
+    async with http.post(url, data=b"{", headers=door.bearer) as answer:
+        assert answer.status == 400
+        assert (await answer.json())["error"]["type"] == "invalid_request_error"
+
+
+async def test_a_provider_that_nobody_answers_for_is_a_502(
+    door: Door, model: ModelServer, http: ClientSession
+) -> None:
+    assert model.site is not None
+    await model.site.stop()
+    url = f"{door.url}/model/anthropic/v1/messages"
+    async with http.post(url, json=HELLO, headers=door.bearer) as answer:
+        assert answer.status == 502
+    assert door.lines("outcome")[0]["result"] == "unreachable"
+    assert RUN not in door.meter.usage
+
+
 async def test_a_packed_answer_is_not_passed_on(
     door: Door, model: ModelServer, http: ClientSession
 ) -> None:

@@ -8,14 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.mcp.protocol import (
-    HANDSHAKE_VERSIONS,
-    CallTool,
-    ListTools,
-    Reply,
-    read,
-    success,
-)
+from entrance.mcp.envelope import HANDSHAKE_VERSIONS
+from entrance.mcp.messages import CallTool, ListTools, Reply, success
+from entrance.mcp.protocol import read
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
