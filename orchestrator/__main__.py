@@ -10,7 +10,7 @@ from orchestrator.settings import Settings
 def main() -> None:
     """Serve until SIGTERM or SIGINT. Settings come from the environment (docs/reference/settings.md)."""
     logs.configure()
-    asyncio.run(serve(Settings()))  # type: ignore[call-arg]  # pydantic-settings fills it
+    asyncio.run(serve(Settings()))
 
 
 if __name__ == "__main__":

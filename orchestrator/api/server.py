@@ -21,12 +21,14 @@ class HealthRoutes:
     """`/api/health` says that the process lives; `/api/doctor` says how everything it needs is."""
 
     checks: Mapping[str, Check]
+    closed: Callable[[], str]
+    """Why no run may start now; empty when one may."""
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get("/api/health", self.health), web.get("/api/doctor", self.doctor)]
 
     async def health(self, _request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
+        return web.json_response({"status": "ok", "closed": self.closed()})
 
     async def doctor(self, _request: web.Request) -> web.Response:
         """`[{check, ok, says}]`, all checks, whatever fails."""

@@ -14,7 +14,8 @@ from orchestrator.stack.down import down as take_down
 from orchestrator.stack.down import purge as take_away
 from orchestrator.stack.status import status_of
 from orchestrator.stack.steps import Steps
-from orchestrator.stack.up import Wishes, bring_up
+from orchestrator.stack.up import bring_up
+from orchestrator.stack.wiring import Wishes
 
 console = Console()
 

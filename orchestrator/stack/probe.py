@@ -123,8 +123,7 @@ def probe(
     A door at which nobody listens yet is opened for the time of the probe.
     Raises: StepFailed when the probe itself can't run.
     """
-    hosts = list(bridge.subnet.hosts())
-    sandbox, sibling = str(hosts[-1]), str(hosts[-2])
+    sandbox, sibling = map(str, bridge.probes)
     with ExitStack() as stack:
         port = stack.enter_context(_listener("", 0))
         stack.enter_context(_door(str(bridge.gateway), bridge.doors[0]))

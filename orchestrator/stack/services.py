@@ -7,17 +7,22 @@ with is kept next to its pid file as a fingerprint: a changed command or environ
 import hashlib
 import json
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.request import urlopen
 
+from orchestrator.posture import UNPROVEN
 from orchestrator.stack.installation import Installation
+from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import OpenSandboxServer
 from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import Step, StepFailed
 
 LOOPBACK = "127.0.0.1"
 READY_S = 30.0
+POSTURE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Service:
 
 def fingerprint(program: Program) -> str:
     """A hash over everything that a program is started with."""
-    made = {"argv": program.argv, "env": dict(sorted(program.env.items()))}
+    made = {"argv": program.argv, "env": dict(sorted((program.env or {}).items()))}
     return hashlib.sha256(json.dumps(made).encode()).hexdigest()
 
 
@@ -99,7 +104,7 @@ def opensandbox(server: OpenSandboxServer, env: Mapping[str, str]) -> Service:
     server.write_settings()
     settings = hashlib.sha256(server.settings_file.read_bytes()).hexdigest()
     program = server.program({**env})
-    marked = replace(program, env={**program.env, "SANDGATE_SETTINGS": settings})
+    marked = replace(program, env={**(program.env or {}), "SANDGATE_SETTINGS": settings})
     return Service(marked, server.port, lambda: answers_http(LOOPBACK, server.port, "/health"))
 
 
@@ -112,4 +117,29 @@ def runner(here: Installation, env: Mapping[str, str]) -> Service:
 
 def polarion_token(here: Installation) -> Path:
     """The file with the token of Polarion's service user."""
-    return here.keys / "polarion-admin.token"
+    return make_key(here.keys / "polarion-admin.token")
+
+
+def require_posture(here: Installation, step: Step) -> None:
+    """Wait until the runner has proven the sandbox network closed. Raises: StepFailed that names the leak."""
+    until = time.monotonic() + POSTURE_S
+    closed = UNPROVEN
+    if _closed(here.ports.runner) == UNPROVEN:
+        step.doing("trying every way out of a sandbox")
+    while closed == UNPROVEN and time.monotonic() < until:
+        closed = _closed(here.ports.runner)
+        time.sleep(0.1)
+    if closed:
+        raise StepFailed(
+            "no run may start",
+            why=closed,
+            what_to_do="`sandgate doctor` shows every check.",
+        )
+
+
+def _closed(port: int) -> str:
+    try:
+        with urlopen(f"http://{LOOPBACK}:{port}/api/health", timeout=5) as answer:
+            return str(json.load(answer)["closed"])
+    except (OSError, ValueError, KeyError):
+        return UNPROVEN

@@ -8,7 +8,6 @@ from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.packages import DebianPackages
-from orchestrator.stack.posture import require_posture
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.wiring import Wishes, bridge_of, opensandbox_server, runner_env
 
@@ -21,19 +20,25 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
     May be interrupted anywhere and run again: no step leaves anything that breaks the next try.
     """
     env = inherited_environment()
-    debian = DebianPackages(env)
+    debian = DebianPackages()
     with steps.step("Disk"):
         engine.require_free_disk(wishes.home)
     with steps.step("Tools") as step:
         debian.ensure(TOOLS, doing=step.doing)
     with steps.step("Docker engine") as step:
-        docker = engine.ensure(step, debian, docker_host=wishes.docker_host or None, env=env)
+        docker = engine.ensure(step, debian, docker_host=wishes.docker_host)
     with steps.step("Installation") as step:
         here = Installation.open(wishes.home, create=True)
         step.note(f"{here.name}, {here.subnet}")
     with here.only_one():
         with steps.step("Images") as step:
-            tags = ImageBuilder(docker, here.name, here.cache, debian, env).ensure(step)
+            tags = ImageBuilder(
+                engine=docker,
+                name=here.name,
+                cache=here.cache,
+                debian=debian,
+                execd_image=wishes.execd_image,
+            ).ensure(step)
         _network(here, docker, steps)
         _start(here, wishes, tags, steps, env)
     return here
@@ -61,4 +66,4 @@ def _start(
     with steps.step("Runner and entrance") as step:
         services.runner(here, runner_env(here, wishes, tags, env)).ensure(step)
     with steps.step("Posture of the sandbox network") as step:
-        require_posture(here, step)
+        services.require_posture(here, step)

@@ -1,6 +1,5 @@
 """What each program of an installation is told: the runner's settings, the sandbox network, the key files."""
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -9,9 +8,10 @@ from pathlib import Path
 import orjson
 
 from orchestrator.adapters.firewall.table import Bridge
-from orchestrator.stack.images import ImageTags
 from orchestrator.settings import Sandboxes
+from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
+from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
 from orchestrator.stack.services import LOOPBACK, polarion_token
 
@@ -50,21 +50,11 @@ def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> O
         port=here.ports.opensandbox,
         api_key=make_key(here.keys / "opensandbox.key").read_text(),
         network=here.network,
-        execd_image=wishes.execd_image or tags.execd,
+        execd_image=tags.execd,
         pids=Sandboxes.model_fields["pids"].default,
         tasks=here.tasks,
         docker_host=wishes.docker_host or None,
     )
-
-
-def make_key(path: Path) -> Path:
-    """A file with a fresh random token, mode 0600, unless it is there already."""
-    if not path.exists():
-        part = path.with_suffix(".part")
-        part.touch(mode=0o600)
-        part.write_text(secrets.token_urlsafe(32))
-        part.replace(path)
-    return path
 
 
 def providers_of(here: Installation, wishes: Wishes) -> Mapping[str, str]:

@@ -41,9 +41,9 @@ class Firewall:
         await self._nft(f"add {text}\ndelete {text}")
 
     async def registered(self) -> frozenset[str]:
-        """Every registered address. Raises: Unavailable."""
-        listing = await self._listing()
-        return frozenset(str(address) for address in registered_in(listing, self._bridge))
+        """Every registered address of a sandbox (the probe's are its own). Raises: Unavailable."""
+        registered = registered_in(await self._listing(), self._bridge)
+        return frozenset(str(address) for address in registered - set(self._bridge.probes))
 
     def _one(self, address: IPv4Address) -> str:
         return element(self._bridge, address)

@@ -34,6 +34,12 @@ class Bridge:
     doors: tuple[int, ...]
     """TCP ports of the gateway address that a sandbox may open: entrance, egress proxy."""
 
+    @property
+    def probes(self) -> tuple[IPv4Address, IPv4Address]:
+        """The last two addresses: the posture probe's, which no sandbox is given."""
+        last = self.subnet.broadcast_address
+        return last - 1, last - 2
+
     def member(self, address: str) -> IPv4Address:
         """The address, checked. Raises: Forbidden when it isn't one of a sandbox here."""
         try:

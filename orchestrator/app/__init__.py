@@ -1,0 +1,11 @@
+"""The composition root: settings become adapters, adapters become the runner and its two listeners.
+
+- `parts`: what the runner and the door share, made from the settings.
+- `polarion`, `sandboxes`: the adapters that need more than one line.
+- `listeners`: the door for sandboxes, the API for people.
+- `serving`: the order in which all of it starts and ends.
+"""
+
+from orchestrator.app.serving import serve
+
+__all__ = ["serve"]

@@ -1,0 +1,95 @@
+"""The two listeners: the door for sandboxes, the API for people."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from aiohttp import web
+
+from entrance import app as door
+from entrance.git.upstream import client_session as git_session
+from entrance.model.prices import PriceList, read_prices, shipped_prices
+from entrance.model.provider import Provider
+from entrance.model.upstream import client_session as model_session
+from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
+from orchestrator.adapters.polarion.hiring import PolarionHiring
+from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
+from orchestrator.adapters.polarion.tools import PolarionTools
+from orchestrator.api.runs import RunRoutes
+from orchestrator.api.server import HealthRoutes, make_api
+from orchestrator.api.team import TeamRoutes
+from orchestrator.app.parts import Parts
+from orchestrator.app.polarion import BotTokens, host_of
+from orchestrator.harnesses import HARNESSES
+from orchestrator.runner.desk import Desk
+from orchestrator.settings import Settings
+
+STOP_S = 2.0
+
+
+async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> None:
+    """Let sandboxes in, with the tokens of runs that are going on."""
+    tools = PolarionTools(
+        client_for=parts.polarion.as_bot,
+        engagements=parts.tracker.engagements,
+        desk=Desk(parts.world),
+        now=parts.world.clock.now,
+    )
+    outbound = door.Outbound(
+        git=await stack.enter_async_context(git_session()),
+        model=await stack.enter_async_context(model_session()),
+    )
+    app = door.make_app(
+        sessions=parts.registry,
+        audit=parts.audit,
+        vault=parts.vault,
+        meter=PocketBaseMeter(parts.store),
+        providers=[
+            Provider(name, given.base_url, given.secret)
+            for name, given in settings.models.providers.items()
+        ],
+        prices=prices_of(settings.models.prices),
+        tool_providers=[tools],
+        outbound=outbound,
+    )
+    await _listen(stack, door.make_runner(app), settings.entrance.host, settings.entrance.port)
+
+
+async def open_api(
+    settings: Settings,
+    parts: Parts,
+    stack: AsyncExitStack,
+    *,
+    health: HealthRoutes,
+    wake: Callable[[str], None],
+) -> None:
+    """Let people in."""
+    polarion = settings.polarion
+    tokens = BotTokens(parts.vault, host_of(polarion.url)) if polarion.embedded else None
+    team = TeamRoutes(
+        hiring=PolarionHiring(parts.polarion.as_service(), polarion.pool, tokens),
+        tracker=parts.tracker,
+        vault=parts.vault,
+        tools=TOOL_NAMES,
+        harnesses=frozenset(HARNESSES),
+        wake=wake,
+    )
+    token = settings.api.token_file.read_text().strip()
+    app = make_api(token, health, RunRoutes(parts.world), team)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
+    await _listen(stack, runner, settings.api.host, settings.api.port)
+
+
+def prices_of(more: Path | None) -> PriceList:
+    """The shipped price list, with the rows of the user's own file added or in their place."""
+    shipped = shipped_prices()
+    if more is None:
+        return shipped
+    own = read_prices(more.read_text())
+    return own.model_copy(update={"models": {**shipped.models, **own.models}})
+
+
+async def _listen(stack: AsyncExitStack, runner: web.AppRunner, host: str, port: int) -> None:
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, host, port, reuse_address=True).start()

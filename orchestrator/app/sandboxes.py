@@ -1,0 +1,77 @@
+"""Sandboxes from the settings."""
+
+import json
+from contextlib import AsyncExitStack
+from ipaddress import IPv4Address
+
+import aiohttp
+import docker
+
+from orchestrator.adapters.firewall.admission import Firewall
+from orchestrator.adapters.firewall.table import Bridge
+from orchestrator.adapters.opensandbox.blueprint import Blueprint
+from orchestrator.adapters.opensandbox.engine import Engine
+from orchestrator.adapters.opensandbox.http import Server
+from orchestrator.adapters.opensandbox.lifecycle import Parts
+from orchestrator.adapters.opensandbox.sandboxes import OpenSandboxes
+from orchestrator.ports import Clock
+from orchestrator.settings import Settings
+
+MIB = 1 << 20
+ENGINE_S = 120
+EGRESS_PORT_AFTER = 1
+"""The egress proxy's port is the one after the entrance's."""
+
+
+def bridge_of(settings: Settings) -> Bridge:
+    """The sandbox network."""
+    given, port = settings.sandboxes, settings.entrance.port
+    return Bridge(
+        name=given.network,
+        interface=given.bridge,
+        subnet=given.subnet,
+        gateway=IPv4Address(settings.entrance.host),
+        doors=(port, port + EGRESS_PORT_AFTER),
+    )
+
+
+def seccomp_of(settings: Settings) -> str:
+    """The seccomp profile on one line, as the engine is given it."""
+    text = settings.sandboxes.seccomp_file.read_text()
+    return json.dumps(json.loads(text), separators=(",", ":"))
+
+
+def blueprint_of(settings: Settings) -> Blueprint:
+    """What every sandbox is made of."""
+    given = settings.sandboxes
+    return Blueprint(
+        installation=settings.name,
+        network=given.network,
+        image=given.image,
+        memory=given.memory,
+        cpu=given.cpu,
+        pids=given.pids,
+        tmp_bytes=given.tmp_mib * MIB,
+        shm_bytes=given.shm_mib * MIB,
+        seccomp=seccomp_of(settings),
+        resolv_conf=given.resolv_conf,
+        ttl_s=given.ttl_s,
+    )
+
+
+def open_sandboxes(
+    settings: Settings, http: aiohttp.ClientSession, clock: Clock, stack: AsyncExitStack
+) -> OpenSandboxes:
+    """The adapter; `stack` closes what it opened."""
+    given = settings.sandboxes
+    client = docker.APIClient(base_url=given.docker or None, timeout=ENGINE_S)
+    stack.callback(client.close)
+    return OpenSandboxes(
+        Parts(
+            blueprint=blueprint_of(settings),
+            server=Server(http, given.url, given.api_key_file.read_text().strip()),
+            engine=Engine(client, settings.name, given.network),
+            admission=Firewall(bridge_of(settings)),
+            now=clock.now,
+        )
+    )

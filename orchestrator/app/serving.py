@@ -1,0 +1,87 @@
+"""The order in which the runner starts and ends."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+import docker
+import structlog
+
+from orchestrator.adapters.pocketbase.ids import new_run_id
+from orchestrator.api.server import Check, HealthRoutes
+from orchestrator.app.listeners import open_api, open_door
+from orchestrator.app.parts import Parts, make_parts
+from orchestrator.app.sandboxes import ENGINE_S, bridge_of, seccomp_of
+from orchestrator.janitor import Janitor
+from orchestrator.posture import Finding, Posture
+from orchestrator.reconciler import Reconciler
+from orchestrator.settings import Settings
+from orchestrator.stack.probe import probe
+from orchestrator.watcher import Watcher
+from orchestrator.workqueue import Workqueue
+
+log = structlog.get_logger()
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT. Runs that were going on are taken up before the door opens."""
+    async with AsyncExitStack() as stack:
+        parts = await make_parts(settings, stack)
+        posture = _posture(settings)
+        reconciler = Reconciler(parts.world, new_run_id, lambda: posture.closed)
+        queue = Workqueue(reconciler.handle, settings.runs.parallel)
+        janitor = Janitor(parts.world)
+        watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
+        health = HealthRoutes(_checks(parts, posture), lambda: posture.closed)
+        await janitor.restore()
+        await open_door(settings, parts, stack)
+        await open_api(settings, parts, stack, health=health, wake=queue.add)
+        log.info("runner_ready", name=settings.name)
+        async with asyncio.TaskGroup() as tasks:
+            loops = [tasks.create_task(loop.run()) for loop in (posture, janitor, queue, watcher)]
+            await _asked_to_stop()
+            for task in loops:
+                task.cancel()
+        log.info("runner_stopped", name=settings.name)
+
+
+async def _asked_to_stop() -> None:
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    await asked.wait()
+
+
+def _posture(settings: Settings) -> Posture:
+    bridge, seccomp = bridge_of(settings), seccomp_of(settings)
+    given = settings.sandboxes
+
+    def look() -> Sequence[Finding]:
+        client = docker.DockerClient(base_url=given.docker or None, timeout=ENGINE_S)
+        try:
+            return probe(client, bridge, image=given.image, seccomp=seccomp)
+        finally:
+            client.close()
+
+    return Posture(look)
+
+
+def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
+    async def store() -> str:
+        await parts.store.ping()
+        return "it answers"
+
+    async def polarion() -> str:
+        return f"{len(await parts.tracker.engagements())} active engagements"
+
+    async def secrets() -> str:
+        return f"{len(await parts.vault.names())} secrets sealed"
+
+    return {
+        "sandbox network": posture.check,
+        "PocketBase": store,
+        "Polarion": polarion,
+        "vault": secrets,
+    }
