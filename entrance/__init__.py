@@ -1,4 +1,4 @@
-"""The only door of a sandbox: what an agent wants of the world is decided, metered and recorded here.
+"""The only door of a sandbox: what it wants of the world is decided, metered and recorded here.
 
 It imports nothing else of ours. Its rooms, from the bottom up:
 
@@ -6,6 +6,8 @@ It imports nothing else of ours. Its rooms, from the bottom up:
 - `errors`: what can go wrong, by what the caller does about it.
 - `ports`: what the door needs from whoever runs it.
 - `audit`: the typed record of every decision, written before the answer goes out.
+- `registry`, `identity`: the open sessions; who asks, by token and address together.
+- `intake`, `answers`: bodies with a limit; how the door says no.
 - `vault`: the one place where a plaintext secret exists.
 - `mcp`, `git`, `model`: the three counters of the door.
 - `app`: puts them behind one aiohttp application.
