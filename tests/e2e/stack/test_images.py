@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 from orchestrator.stack import engine
+from orchestrator.stack.content import copy_content
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.image_store import CONTENT_LABEL, ImageStore, run_once
-from orchestrator.stack.images import ImageBuilder, ImageTags
+from orchestrator.stack.images import IMAGES, ImageBuilder, ImageTags
 from orchestrator.stack.installation import name_of
 from orchestrator.stack.steps import StepFailed, Steps
 
@@ -39,7 +40,11 @@ def docker() -> Engine:
 def builder(docker: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageBuilder]:
     """A builder of an installation of the tests' own."""
     home = tmp_path_factory.mktemp("home")
-    made = ImageBuilder(engine=docker, name=name_of(home), cache=home / "cache")
+    # A copy: an edit while the tests run would be other content, rightly built anew.
+    copy_content(IMAGES, home / "images")
+    made = ImageBuilder(
+        engine=docker, name=name_of(home), cache=home / "cache", source=home / "images"
+    )
     yield made
     with ImageStore.on(docker, made.name) as store:
         store.remove_all()
