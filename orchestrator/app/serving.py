@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 import docker
 import structlog
 
+from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door
@@ -17,7 +18,6 @@ from orchestrator.janitor import Janitor
 from orchestrator.posture import Finding, Posture
 from orchestrator.reconciler import Reconciler
 from orchestrator.settings import Settings
-from orchestrator.stack.probe import probe
 from orchestrator.watcher import Watcher
 from orchestrator.workqueue import Workqueue
 

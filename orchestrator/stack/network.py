@@ -5,8 +5,6 @@ the doors. Both are made once, checked by what the engine and the kernel say, an
 when they are wrong.
 """
 
-import shutil
-import subprocess
 from collections.abc import Mapping
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -16,6 +14,8 @@ import docker
 from docker.errors import APIError, DockerException, NotFound
 from docker.types import IPAMConfig, IPAMPool
 
+from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.table import (
     Bridge,
     flaws,
@@ -28,7 +28,6 @@ from orchestrator.stack.steps import StepFailed
 LABEL = "sandgate.installation"
 SANDBOX_LABEL = "installation"
 BRIDGE_NETFILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
-NFT_TIMEOUT_S = 10.0
 OPTIONS: Mapping[str, str] = {
     "com.docker.network.bridge.enable_icc": "false",
     "com.docker.network.bridge.enable_ip_masquerade": "false",
@@ -56,7 +55,7 @@ def remove(client: docker.DockerClient, bridge: Bridge) -> list[str]:
         removed.append(f"network {bridge.name}")
     # The table last: without it the bridge would be open.
     if _listing(bridge) is not None:
-        nft("delete", "table", "inet", bridge.name)
+        _nft("delete", "table", "inet", bridge.name)
         removed.append(f"nft table {bridge.name}")
     return removed
 
@@ -181,7 +180,7 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
     known = running_addresses(client, bridge)
     if listing is not None:
         known &= registered_in(listing, bridge)
-    nft("-f", "-", stdin=table_text(bridge, known))
+    _nft("-f", "-", stdin=table_text(bridge, known))
     wrong = flaws(_listing(bridge) or {}, bridge)
     if wrong:
         raise StepFailed(
@@ -192,33 +191,19 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
 
 
 def _listing(bridge: Bridge) -> Mapping[str, Any] | None:
-    tables = nft("-j", "list", "tables")
+    tables = _nft("-j", "list", "tables")
     names = [e["table"]["name"] for e in parse_listing(tables)["nftables"] if "table" in e]
     if bridge.name not in names:
         return None
-    return parse_listing(nft("-j", "list", "table", "inet", bridge.name))
+    return parse_listing(_nft("-j", "list", "table", "inet", bridge.name))
 
 
-def nft(*arguments: str, stdin: str = "") -> str:
-    """Run nft and return what it printed. Raises: StepFailed with its own words."""
-    if shutil.which("nft") is None:
+def _nft(*arguments: str, stdin: str = "") -> str:
+    try:
+        return nft(*arguments, stdin=stdin)
+    except Unavailable as error:
         raise StepFailed(
             "The sandbox network can't be closed",
-            why="nft is missing",
-            what_to_do="Install the package nftables, then run the same command again.",
-        )
-    done = subprocess.run(
-        ["nft", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=NFT_TIMEOUT_S,
-    )
-    if done.returncode:
-        raise StepFailed(
-            "The packet filter refused the sandbox network's rules",
-            why=done.stderr.strip() or f"nft ended with {done.returncode}",
-            what_to_do="It needs root and a kernel with nf_tables.",
-        )
-    return done.stdout
+            why=str(error),
+            what_to_do="It needs root, the program nft and a kernel with nf_tables.",
+        ) from error

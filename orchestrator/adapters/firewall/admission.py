@@ -6,6 +6,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.table import (
     Bridge,
     element,
@@ -13,8 +14,6 @@ from orchestrator.adapters.firewall.table import (
     parse_listing,
     registered_in,
 )
-
-NFT_TIMEOUT_S = 10.0
 
 
 class Firewall:
@@ -51,7 +50,7 @@ class Firewall:
     async def _listing(self) -> Mapping[str, Any]:
         name = self._bridge.name
         try:
-            text = await run_nft("-j", "list", "table", "inet", name)
+            text = await asyncio.to_thread(nft, "-j", "list", "table", "inet", name)
         except Unavailable as error:
             raise Unavailable(_refusal(name, [f"it can't be read ({error})"])) from error
         listing = parse_listing(text)
@@ -61,34 +60,7 @@ class Firewall:
         return listing
 
     async def _nft(self, commands: str) -> None:
-        await run_nft("-f", "-", stdin=commands)
-
-
-async def run_nft(*arguments: str, stdin: str = "") -> str:
-    """Run nft and return what it printed. Raises: Unavailable with its own words."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            "nft",
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except FileNotFoundError as error:
-        raise Unavailable("nft is missing: install nftables") from error
-    try:
-        async with asyncio.timeout(NFT_TIMEOUT_S):
-            out, err = await process.communicate(stdin.encode())
-    except TimeoutError as error:
-        process.kill()
-        await process.wait()
-        raise Unavailable(f"nft did not answer within {NFT_TIMEOUT_S:.0f} s") from error
-    if process.returncode:
-        said = err.decode(errors="replace").strip().splitlines()
-        why = said[0] if said else f"exit code {process.returncode}"
-        hint = " (nft needs root)" if "not permitted" in why else ""
-        raise Unavailable(f"nft: {why}{hint}")
-    return out.decode()
+        await asyncio.to_thread(nft, "-f", "-", stdin=commands)
 
 
 def _refusal(table: str, wrong: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ from orchestrator.ports import Completed
 
 PORT = 44772
 PING_S = 2.0
+MARGIN_S = 5.0
+"""How long after a command's own time execd may take to say that it is over."""
 PAGE_BYTES = 2 << 20
 """How much of a log is asked for at once; lines longer than the bound are cut short."""
 BOUND_BYTES = 12 << 20
@@ -66,7 +68,7 @@ class Execd:
     ) -> Completed:
         """Run a command to its end; execd kills it after `timeout_s`."""
         order = {**_order(argv, env, cwd), "timeout": int(timeout_s * 1000)}
-        stream = await self._stream(order, timeout_s + CALL_S)
+        stream = await self._stream(order, timeout_s + MARGIN_S)
         return Completed(stream.exit_code, stream.output)
 
     async def start(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str) -> str:

@@ -17,10 +17,10 @@ from pathlib import Path
 import docker
 from docker.errors import DockerException
 
+from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.nft import nft
+from orchestrator.adapters.firewall.probe_containers import USER, ProbePair
 from orchestrator.adapters.firewall.table import EXECD_PORT, Bridge, element
-from orchestrator.stack.network import nft
-from orchestrator.stack.probe_containers import USER, ProbePair
-from orchestrator.stack.steps import StepFailed
 
 OUTSIDE = ("1.1.1.1", 443)
 METADATA = ("169.254.169.254", 80)
@@ -121,7 +121,7 @@ def probe(
     """Run the probe; takes a second or two. Network and table must have been made.
 
     A door at which nobody listens yet is opened for the time of the probe.
-    Raises: StepFailed when the probe itself can't run.
+    Raises: Unavailable when the probe itself can't run, and then no run may start.
     """
     sandbox, sibling = map(str, bridge.probes)
     with ExitStack() as stack:
@@ -143,11 +143,8 @@ def probe(
         try:
             found = ProbePair(client, bridge, image, seccomp).run(orders, addresses)
         except (DockerException, OSError) as error:
-            raise StepFailed(
-                "The posture probe could not run",
-                why=getattr(error, "explanation", None) or str(error),
-                what_to_do="No run starts without it.",
-            ) from error
+            why = getattr(error, "explanation", None) or error
+            raise Unavailable(f"the posture probe could not run: {why}") from error
     return evaluate(checks, found)
 
 
@@ -184,12 +181,12 @@ def resolvers_in(resolv_conf: str) -> tuple[str, ...]:
 def _registered(bridge: Bridge, address: str) -> Iterator[None]:
     entry = element(bridge, ipaddress.IPv4Address(address))
     change = f"element inet {bridge.name} bind {{ {entry} }}"
-    with suppress(StepFailed):  # no table: the probe is there to say so
+    with suppress(Unavailable):  # no table: the probe is there to say so
         nft("-f", "-", stdin=f"add {change}\n")
     try:
         yield
     finally:
-        with suppress(StepFailed):
+        with suppress(Unavailable):
             nft("-f", "-", stdin=f"add {change}\ndelete {change}\n")
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import docker
 from docker.errors import NotFound
 
+from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.probe_inside import SCRIPT
 from orchestrator.adapters.firewall.table import EXECD_PORT, Bridge
-from orchestrator.stack.network import LABEL
-from orchestrator.stack.probe_inside import SCRIPT
-from orchestrator.stack.steps import StepFailed
 
+LABEL = "sandgate.installation"
 PROBE_LABEL = "sandgate.probe"
 USER = "10001:10001"
 INSIDE_S = 20
@@ -37,7 +37,7 @@ class ProbePair:
     def run(
         self, orders: Mapping[str, Orders], addresses: Mapping[str, str]
     ) -> dict[str, dict[str, str]]:
-        """What each (`sandbox`, `sibling`) found, by check. Raises: StepFailed, DockerException."""
+        """What each (`sandbox`, `sibling`) found, by check. Raises: Unavailable, DockerException."""
         remove_leftovers(self.client, self.bridge)
         try:
             with ThreadPoolExecutor(2) as pool:
@@ -85,10 +85,9 @@ class ProbePair:
             with suppress(OSError), socket.create_connection((address, EXECD_PORT), timeout=1):
                 return
             if time.monotonic() > deadline:
-                raise StepFailed(
-                    "The posture probe could not run",
-                    why="the host does not reach execd's port of a sandbox on its own bridge",
-                    what_to_do="Is another firewall on this host closing it?",
+                raise Unavailable(
+                    "the posture probe could not run: the host does not reach a sandbox on its own"
+                    " bridge (is another firewall of this host closing it?)"
                 )
             time.sleep(POLL_S)
 

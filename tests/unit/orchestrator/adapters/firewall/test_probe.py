@@ -4,14 +4,14 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from orchestrator.adapters.firewall.table import Bridge
-from orchestrator.stack.probe import (
+from orchestrator.adapters.firewall.probe import (
     Check,
     Surroundings,
     checks_for,
     evaluate,
     resolvers_in,
 )
+from orchestrator.adapters.firewall.table import Bridge
 
 BRIDGE = Bridge(
     name="sgabc123",
