@@ -19,7 +19,11 @@ from entrance.vault.kinds import KINDS, SchemeName
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST = re.compile(r"(http://)?([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
+_PATH = re.compile(
+    r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%(?!0|1|25|2E|2F|5C|7F)[0-9A-F]{2})*", re.IGNORECASE
+)
+"""Encoded control characters, dots, slashes and percent signs could be read in two ways."""
+
 _PORTS = {"https": 443, "http": 80}
 
 

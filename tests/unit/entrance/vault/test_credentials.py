@@ -65,6 +65,20 @@ def test_a_secret_goes_nowhere_else(method: str, url: str) -> None:
     assert decision.reason
 
 
+def test_polarion_secrets_go_to_its_rest_paths_encoded_names_included() -> None:
+    polarion = binding_of("polarion", ("http://127.0.0.1:8090",))
+    base = "http://127.0.0.1:8090/polarion/rest/v1/projects"
+    assert (
+        polarion.allows("GET", f"{base}/P/workitems/P%20X/attachments/run%20%26%20log%C3%BC.txt")
+        == Allow()
+    )
+    assert isinstance(polarion.allows("GET", f"{base}/P/%2e%2e/%2E%2E/admin"), Deny)
+    assert isinstance(polarion.allows("GET", f"{base}/P%2fworkitems"), Deny)
+    assert isinstance(polarion.allows("GET", f"{base}/P%00"), Deny)
+    assert isinstance(polarion.allows("GET", f"{base}/P%zz"), Deny)
+    assert isinstance(polarion.allows("DELETE", f"{base}/P"), Deny)
+
+
 def test_git_secrets_open_the_smart_routes_only() -> None:
     git = binding_of("git", ("git.example",))
     assert git.allows("GET", "https://git.example/a/b.git/info/refs") == Allow()
