@@ -47,10 +47,15 @@ async def serve(
     Raises:
         OSError: the address can't be listened on.
     """
-    runner = web.AppRunner(make_app(scenario, api_key), access_log=None, handler_cancellation=True)
+    runner = web.AppRunner(
+        make_app(scenario, api_key),
+        access_log=None,
+        handler_cancellation=True,
+        shutdown_timeout=1.0,
+    )
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port, shutdown_timeout=1.0)
+        site = web.TCPSite(runner, host, port)
         await site.start()
         on_ready(host, runner.addresses[0][1])
         await asyncio.Event().wait()

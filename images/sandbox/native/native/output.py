@@ -56,12 +56,12 @@ class Spill:
         """`text` if it is short enough, else its head and tail and where the whole is."""
         if len(text) <= LONGEST_CHARS:
             return text
-        return cut(text, self.keep(text.encode("utf-8", "replace"), name))
+        where = self.keep(text.encode("utf-8", "replace"), name)
+        return cut(text, f"{len(text) - LONGEST_CHARS} characters", where)
 
 
-def cut(text: str, where: str) -> str:
-    """Head and tail of a long text; `where` says where all of it is."""
+def cut(text: str, left_out: str, where: str) -> str:
+    """Head and tail of a long text, and between them what is left out and where all of it is."""
     tail = LONGEST_CHARS - _HEAD_CHARS
-    left_out = len(text) - LONGEST_CHARS
-    note = f"\n[... {left_out} characters left out; all of it: {where} ...]\n"
+    note = f"\n[... {left_out} left out; all of it: {where} ...]\n"
     return f"{text[:_HEAD_CHARS]}{note}{text[-tail:]}"

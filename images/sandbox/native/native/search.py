@@ -73,7 +73,10 @@ class Search:
             raise ToolError(f"{given['pattern']!r} is not a regular expression: {error}") from error
         root = self._workdir / str(given.get("path", "."))
         hits = _hits(pattern, root, given.get("glob", "*"), time.monotonic() + SEARCH_S)
-        found = _listed(list(itertools.islice(hits, MOST_HITS + 1)), MOST_HITS, "matches")
+        first = itertools.islice(hits, MOST_HITS + 1)
+        found = _listed(
+            [hit.removeprefix(f"{self._workdir}/") for hit in first], MOST_HITS, "matches"
+        )
         return Outcome(self._spill.bounded(found, "grep.txt") or "No matches.")
 
     def _root(self, given: dict[str, Any]) -> Path:
@@ -120,6 +123,6 @@ def _hits_in(pattern: re.Pattern[str], path: Path) -> Iterator[str]:
         return
     if b"\0" in content:
         return
-    for number, line in enumerate(readable(content).splitlines(), 1):
+    for number, line in enumerate(readable(content).split("\n"), 1):
         if pattern.search(line):
             yield f"{path}:{number}:{line[:_LONGEST_LINE]}"

@@ -52,26 +52,24 @@ class Captured:
     def add(self, data: bytes) -> None:
         """Take a chunk in."""
         self.size += len(data)
-        if len(self._head) + len(data) <= 2 * LONGEST_CHARS and not self._tail:
-            self._head += data
-            return
-        if not self._where:
-            self._open()
-        self._write(data)
-        self._tail = (self._tail + data)[-LONGEST_CHARS:]
+        room = 2 * LONGEST_CHARS - len(self._head)
+        self._head += data[:room]
+        rest = data[room:]
+        if rest:
+            if not self._where:
+                self._open()
+            self._write(rest)
+            self._tail = (self._tail + rest)[-LONGEST_CHARS:]
 
     def text(self) -> str:
         """What the model sees."""
         if self._file is not None:
             self._file.close()
-        if not self._tail:
-            text = readable(bytes(self._head))
-            return text if len(text) <= LONGEST_CHARS else cut(text, self._spilled_now())
-        text = readable(bytes(self._head[:LONGEST_CHARS])) + readable(bytes(self._tail))
-        return f"[{self.size} bytes of output]\n{cut(text, self._where)}"
-
-    def _spilled_now(self) -> str:
-        return self._spill.keep(bytes(self._head), self._name)
+        head = readable(bytes(self._head))
+        if self.size > len(self._head):
+            text = head + readable(bytes(self._tail))
+            return cut(text, f"of {self.size} bytes all but head and tail", self._where)
+        return self._spill.bounded(head, self._name)
 
     def _open(self) -> None:
         try:

@@ -1,0 +1,362 @@
+"""The native loop as a program, against the scripted model and a gateway, each on a real socket."""
+
+import asyncio
+import base64
+import json
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.door import TOKEN, Door, break_off, hang, status
+
+RUN = Path(__file__).parents[3] / "images/sandbox/native/run"
+LIMIT_S = 60
+
+
+def scenario(steps: str) -> str:
+    return f"scenario: 1\nconversations:\n  - name: a\n    steps:\n{steps}"
+
+
+@dataclass
+class Running:
+    process: asyncio.subprocess.Process
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    async def until(self, kind: str, **facts: Any) -> dict[str, Any]:
+        """Read on to an event of this kind that has these facts."""
+        assert self.process.stdout is not None
+        async with asyncio.timeout(LIMIT_S):
+            while line := await self.process.stdout.readline():
+                event: dict[str, Any] = json.loads(line)
+                self.events.append(event)
+                if event["type"] == kind and facts.items() <= event.items():
+                    return event
+        raise AssertionError(f"no {kind} event in {self.events}")
+
+    async def end(self) -> tuple[dict[str, Any], int]:
+        """The `ended` event and the exit code."""
+        ended = await self.until("ended")
+        return ended, await asyncio.wait_for(self.process.wait(), 10)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["type"] == kind]
+
+    def result(self, number: int = 0) -> str:
+        text: str = self.of("tool_result")[number]["text"]
+        return text
+
+
+@asynccontextmanager
+async def started(url: str, folder: Path, *more: str, token: str = TOKEN) -> AsyncIterator[Running]:
+    workdir = folder / "work"
+    workdir.mkdir(exist_ok=True)
+    (folder / "system").write_text("You fix things.")
+    (folder / "prompt").write_text("Fix it.")
+    command = [sys.executable, "-I", str(RUN), "--model", "m", "--workdir", str(workdir)]
+    command += [
+        "--system-file",
+        str(folder / "system"),
+        "--prompt-file",
+        str(folder / "prompt"),
+        *more,
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
+        cwd=workdir,
+        env={
+            "SANDGATE_ENTRANCE": url,
+            "SANDGATE_RUN_TOKEN": token,
+            "PATH": "/usr/bin:/bin",
+            "HTTP_PROXY": "http://127.0.0.1:9",
+        },
+    )
+    try:
+        yield Running(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def whole_run(door: Door, folder: Path, *more: str) -> tuple[Running, dict[str, Any], int]:
+    async with door.open(), started(door.url, folder, *more) as running:
+        ended, code = await running.end()
+        return running, ended, code
+
+
+WORK = """
+      - say: I look.
+        mcp: get_task
+        capture: {what: 'fix (\\w+)'}
+      - parallel:
+          - shell: printf 'a = 1\\n' > {{what}}.py; ls
+          - write: notes.txt
+            content: "found {{what}}"
+          - read: notes.txt
+            expect: found pager
+      - edit: "{{what}}.py"
+        old: a = 1
+        new: a = 2
+      - shell: cat pager.py
+        expect: {error: false, contains: a = 2}
+      - mcp: submit_for_approval
+        arguments: {summary: "Fixed {{what}}."}
+"""
+
+
+@pytest.mark.parametrize("modern", [True, False])
+async def test_a_task_is_worked_on_and_handed_in(tmp_path: Path, modern: bool) -> None:  # noqa: FBT001 - a table
+    """CASE-70: both eras of MCP."""
+    door = Door(scenario(WORK), modern=modern, results={"get_task": "please fix pager"})
+    running, ended, code = await whole_run(door, tmp_path)
+    assert (ended["reason"], code) == ("submitted", 0), running.events
+    assert running.of("started")[0]["tools"][-4:] == [
+        "mcp__sandgate__get_task",
+        "mcp__sandgate__add_comment",
+        "mcp__sandgate__submit_for_approval",
+        "mcp__sandgate__ask_questions",
+    ]
+    assert door.called == [("get_task", {}), ("submit_for_approval", {"summary": "Fixed pager."})]
+    assert (tmp_path / "work/pager.py").read_text() == "a = 2\n"
+    calls = [event["id"] for event in running.of("tool_call")]
+    assert [event["id"] for event in running.of("tool_result")] == calls
+    assert len(running.of("usage")) == 5
+    assert all(
+        event["input_tokens"] > 0 and event["output_tokens"] > 0 for event in running.of("usage")
+    )
+
+
+async def test_the_token_is_shown_at_both_counters_and_never_said(tmp_path: Path) -> None:
+    door = Door(scenario("      - mcp: get_task\n"))
+    running, _, _ = await whole_run(door, tmp_path)
+    assert {headers["Authorization"] for _, headers in door.requests} == {f"Bearer {TOKEN}"}
+    assert TOKEN not in json.dumps(running.events)
+
+
+async def test_a_model_that_stops_completes_the_run(tmp_path: Path) -> None:
+    _, ended, code = await whole_run(Door(scenario("      - say: Nothing to do.\n")), tmp_path)
+    assert (ended["reason"], ended["detail"], code) == ("completed", "Nothing to do.", 0)
+
+
+async def test_an_unexpected_result_reaches_the_transcript(tmp_path: Path) -> None:
+    steps = "      - shell: echo hello\n        expect: bye\n      - shell: touch never\n"
+    running, ended, _ = await whole_run(Door(scenario(steps)), tmp_path)
+    assert (
+        "step 1 (shell, line 5): expected the text 'bye', got the result 'hello'" in ended["detail"]
+    )
+    assert len(running.of("tool_call")) == 1
+
+
+async def test_403_of_the_model_gateway_ends_the_run_at_once(tmp_path: Path) -> None:
+    """CASE-101: one request, then the end, with the gateway's own words."""
+    door = Door(
+        scenario("      - say: x\n"), faults={"/model": [status(403, "the budget is used up")]}
+    )
+    running, ended, code = await whole_run(door, tmp_path)
+    assert (ended["reason"], ended["detail"], code) == ("error", "403: the budget is used up", 1)
+    assert running.of("retry") == []
+
+
+async def test_a_refused_token_ends_the_run_before_it_begins(tmp_path: Path) -> None:
+    """CASE-71."""
+    door = Door(scenario("      - say: x\n"))
+    async with door.open(), started(door.url, tmp_path, token="sgr_other") as running:
+        ended, code = await running.end()
+    assert (ended["reason"], ended["detail"], code) == ("error", "401: who are you?", 1)
+    assert len(door.requests) == 1
+
+
+async def test_busy_and_broken_answers_are_tried_again(tmp_path: Path) -> None:
+    steps = """
+      - fail: 429
+        times: 1
+        retry_after_s: 0.2
+      - fail: cut
+        times: 1
+      - fail: 529
+        times: 1
+      - say: at last
+"""
+    running, ended, _ = await whole_run(Door(scenario(steps)), tmp_path)
+    assert ended["detail"] == "at last"
+    reasons = [(event["reason"].split(":")[0], event["delay_s"]) for event in running.of("retry")]
+    assert reasons == [("429", 0.2), ("the model can't be reached", 1.0), ("529", 2.0)]
+
+
+async def test_an_entrance_that_restarts_is_waited_for(tmp_path: Path) -> None:
+    """The runner is killed while the agent works: nothing is lost, nothing done twice."""
+    steps = """
+      - shell: touch begun; while [ -e begun ]; do sleep 0.05; done
+      - mcp: add_comment
+        arguments: {text: hi}
+      - say: well
+"""
+    door = Door(scenario(steps))
+    async with door.open():
+        running_context = started(door.url, tmp_path)
+        running = await running_context.__aenter__()
+        await running.until("tool_call")
+    try:
+        await _exists(tmp_path / "work/begun")
+        (tmp_path / "work/begun").unlink()
+        retry = await running.until("retry")
+        assert "can't be reached" in retry["reason"]
+        async with door.open():
+            ended, code = await running.end()
+        assert (ended["reason"], code) == ("completed", 0)
+        assert door.called == [("add_comment", {"text": "hi"})]
+    finally:
+        await running_context.__aexit__(None, None, None)
+
+
+async def test_an_entrance_that_is_late_is_waited_for(tmp_path: Path) -> None:
+    door = Door(scenario("      - say: x\n"))
+    async with door.open():
+        pass  # the port is known now, and nobody listens
+    async with started(door.url, tmp_path) as running:
+        assert "ConnectError" in (await running.until("retry"))["reason"]
+        async with door.open():
+            assert (await running.end())[0]["reason"] == "completed"
+
+
+async def test_a_call_that_may_have_happened_is_not_repeated(tmp_path: Path) -> None:
+    steps = """
+      - mcp: add_comment
+        expect: {error: true, contains: may have happened}
+      - say: x
+"""
+    door = Door(scenario(steps), faults={"tools/call": [break_off]})
+    _, ended, _ = await whole_run(door, tmp_path)
+    assert ended["detail"] == "x"
+    assert door.called == []
+    assert len([path for path, _ in door.requests if path == "/mcp"]) == 4
+
+
+async def test_a_call_that_did_not_happen_is_repeated(tmp_path: Path) -> None:
+    faults = {
+        "tools/call": [status(503, "starting"), status(429, "slow", **{"retry-after": "0.1"})]
+    }
+    door = Door(scenario("      - mcp: add_comment\n      - say: x\n"), faults=faults)
+    running, ended, _ = await whole_run(door, tmp_path)
+    assert ended["detail"] == "x"
+    assert door.called == [("add_comment", {})]
+    assert [event["reason"] for event in running.of("retry")] == ["503: starting", "429: slow"]
+
+
+async def test_a_tool_that_was_not_granted_is_refused_by_the_gateway_not_by_the_loop(
+    tmp_path: Path,
+) -> None:
+    steps = """
+      - mcp: delete_all
+        undeclared: true
+        expect: {error: true, contains: not granted}
+"""
+    door = Door(scenario(steps), results={"delete_all": None})
+    _, ended, _ = await whole_run(door, tmp_path)
+    assert ended["detail"] == "Done."
+    assert door.called == [("delete_all", {})]
+
+
+async def test_a_huge_result_and_an_image_are_kept_in_files(tmp_path: Path) -> None:
+    """CASE-69."""
+    image = {
+        "type": "image",
+        "mimeType": "image/png",
+        "data": base64.b64encode(b"PNG" * 1000).decode(),
+    }
+    big = {"type": "text", "text": "x" * (10 << 20)}
+    steps = "      - mcp: get_task\n      - mcp: add_comment\n"
+    door = Door(scenario(steps), results={"get_task": [big], "add_comment": [image]})
+    running, _, _ = await whole_run(door, tmp_path)
+    assert len(running.result(0)) < 31_000
+    kept = Path(running.result(0).split("all of it: ")[1].split(" ...]")[0])
+    assert kept.stat().st_size == 10 << 20
+    assert running.result(1).startswith("[image, image/png, 3000 bytes: /tmp/sandgate-")
+
+
+async def test_going_round_in_circles_ends_the_run(tmp_path: Path) -> None:
+    door = Door(scenario("      - shell: echo again\n" * 10))
+    running, ended, code = await whole_run(door, tmp_path)
+    assert (ended["reason"], code) == ("loop", 1)
+    assert len(running.of("tool_call")) == 6
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_run_and_the_command_that_runs(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    steps = "      - shell: echo $$ > pid; sleep 300 & sleep 300\n"
+    door = Door(scenario(steps))
+    async with door.open(), started(door.url, tmp_path) as running:
+        await running.until("tool_call")
+        await _exists(tmp_path / "work/pid")
+        started_at = time.monotonic()
+        running.process.send_signal(number)
+        ended, code = await running.end()
+        assert time.monotonic() - started_at < 5
+    assert (ended["reason"], ended["detail"], code) == ("error", f"interrupted by {number.name}", 1)
+    group = int((tmp_path / "work/pid").read_text())
+    await _until(lambda: not _alive_in_group(group))
+
+
+async def test_a_signal_ends_the_wait_for_the_model(tmp_path: Path) -> None:
+    door = Door(scenario("      - say: x\n"), faults={"/model": [hang]})
+    async with door.open(), started(door.url, tmp_path) as running:
+        await running.until("started")
+        await _until(lambda: any(path == "/model" for path, _ in door.requests))
+        running.process.send_signal(signal.SIGINT)
+        ended, code = await running.end()
+    assert (ended["reason"], code) == ("error", 1)
+
+
+async def test_the_repository_that_is_worked_on_is_never_imported(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("anthropic", "httpx2", "json", "native"):
+        (work / f"{name}.py").write_text("raise SystemExit('imported from the repository')")
+    _, ended, _ = await whole_run(Door(scenario("      - say: x\n")), tmp_path)
+    assert ended["reason"] == "completed"
+
+
+async def test_what_is_missing_is_said_in_the_ended_event(tmp_path: Path) -> None:
+    (tmp_path / "prompt").mkdir()
+    process = await asyncio.create_subprocess_exec(
+        *[sys.executable, "-I", str(RUN), "--model", "m", "--workdir", str(tmp_path)],
+        *["--system-file", str(tmp_path / "none"), "--prompt-file", str(tmp_path / "prompt")],
+        stdout=asyncio.subprocess.PIPE,
+        env={},
+    )
+    out, _ = await asyncio.wait_for(process.communicate(), LIMIT_S)
+    assert process.returncode == 1
+    assert json.loads(out)["detail"] == f"{tmp_path}/none can't be read: No such file or directory"
+
+
+async def _exists(path: Path) -> None:
+    await _until(lambda: path.exists() and (path.name != "pid" or path.read_text() != ""))
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():  # noqa: ASYNC110 - what happens in another process has no event here
+            await asyncio.sleep(0.02)
+
+
+def _alive_in_group(group: int) -> bool:
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            return True
+    return False

@@ -1,0 +1,78 @@
+"""What is tried again, how long, and what is said meanwhile."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from native.patience import PATIENCE_S, Trouble, of_status, persist
+
+
+class Time:
+    """A clock that sleeping moves; remembers events."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+        self.retries: list[dict[str, Any]] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.at += seconds
+
+    def emit(self, kind: str, **facts: Any) -> None:
+        assert kind == "retry"
+        self.retries.append(facts)
+
+    def persist(self, attempt: Callable[[], Any]) -> Any:
+        return persist(attempt, self.emit, sleep=self.sleep, now=lambda: self.at)
+
+
+def failing(time: Time, trouble: Trouble, until_s: float) -> Callable[[], str]:
+    def attempt() -> str:
+        if time.at < until_s:
+            raise trouble
+        return "done"
+
+    return attempt
+
+
+def test_an_entrance_that_is_away_for_90_s_is_waited_for() -> None:
+    time = Time()
+    assert time.persist(failing(time, Trouble("refused", "away"), 90)) == "done"
+    assert [retry["delay_s"] for retry in time.retries[:5]] == [0.5, 1, 2, 4, 5]
+    assert all(retry["reason"] == "refused" for retry in time.retries)
+
+
+def test_patience_ends() -> None:
+    time = Time()
+    with pytest.raises(Trouble, match="refused"):
+        time.persist(failing(time, Trouble("refused", "away"), 1e9))
+    assert PATIENCE_S["away"] - 10 < time.at <= PATIENCE_S["away"]
+
+
+def test_a_final_answer_is_not_tried_again() -> None:
+    time = Time()
+    with pytest.raises(Trouble):
+        time.persist(failing(time, of_status(403, "over budget", None), 1))
+    assert time.retries == []
+
+
+def test_the_other_side_says_when() -> None:
+    time = Time()
+    time.persist(failing(time, of_status(429, "slow down", "7"), 7))
+    assert [retry["delay_s"] for retry in time.retries] == [7]
+
+
+def test_to_be_told_to_come_back_tomorrow_is_final() -> None:
+    time = Time()
+    with pytest.raises(Trouble):
+        time.persist(failing(time, of_status(429, "slow down", "86400"), 1))
+    assert time.at == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, "final"), (401, "final"), (402, "final"), (403, "final"), (404, "final"), (413, "final"),
+     (429, "busy"), (500, "busy"), (529, "busy"), (502, "away"), (503, "away"), (504, "away")],
+)  # fmt: skip
+def test_each_status_has_its_kind(status: int, kind: str) -> None:
+    trouble = of_status(status, "m", "Wed, 21 Oct 2026 07:28:00 GMT")
+    assert (trouble.kind, trouble.retry_after_s, str(trouble)) == (kind, None, f"{status}: m")
