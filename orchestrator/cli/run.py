@@ -1,6 +1,7 @@
 """`sandgate run`: what agents do and did."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,13 +82,22 @@ def find(run: str) -> dict[str, Any]:
     return api.wait_for_run(run)
 
 
-def follow(run: str, *, json: bool = False) -> dict[str, Any]:
-    """Print a run's events as they come; returns the run as it ended."""
+def follow(
+    run: str,
+    *,
+    json: bool = False,
+    console: Console = console,
+    keep: list[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Print a run's events as they come (and `keep` them); returns the run as it ended."""
     last: dict[str, Any] = {}
     for kind, data in runner().watch(run):
         if kind == "run":
             last = data
-        elif json:
+            continue
+        if keep is not None:
+            keep.append(data)
+        if json:
             print_json(data)
         elif line := event_line(data):
             console.print(line)
@@ -106,7 +116,7 @@ def summary(run: dict[str, Any]) -> str:
     )
 
 
-def code_of(run: dict[str, Any]) -> Code:
+def code_of(run: Mapping[str, Any]) -> Code:
     """The exit code that says how a run ended."""
     if run.get("outcome") in GOOD:
         return Code.OK

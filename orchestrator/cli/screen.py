@@ -1,7 +1,7 @@
 """How things look in a terminal. What agents and people wrote is data: control bytes never pass."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -74,7 +74,7 @@ def _tool_result(data: Mapping[str, Any]) -> tuple[str, str, str]:
     return ("✗", "red", data.get("text", "")) if failed else ("✓", "green", data.get("text", ""))
 
 
-_EVENTS = {
+_EVENTS: dict[str, Callable[[Mapping[str, Any]], tuple[str, str, str]]] = {
     "phase": lambda d: ("●", "bold magenta", " ".join(f"{value}" for value in d.values())),
     "text": lambda d: ("│", "dim", d.get("text", "")),
     "tool_call": _tool_call,

@@ -64,6 +64,12 @@ def providers_of(here: Installation, wishes: Wishes) -> Mapping[str, str]:
         part = file.with_suffix(".part")
         part.write_bytes(orjson.dumps(dict(wishes.providers), option=orjson.OPT_INDENT_2))
         part.replace(file)
+    return kept_providers(here)
+
+
+def kept_providers(here: Installation) -> Mapping[str, str]:
+    """The model providers that an earlier `up` was told."""
+    file = here.home / MODELS_FILE
     if not file.exists():
         return {}
     kept: dict[str, str] = orjson.loads(file.read_bytes())

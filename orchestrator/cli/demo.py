@@ -1,0 +1,244 @@
+"""`sandgate demo`: the whole story on this machine, shown as a table and written as JSON."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+from orchestrator.adapters.polarion import PolarionClient
+from orchestrator.cli.client import Runner
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.run import follow
+from orchestrator.cli.screen import one_line, plain, print_json
+from orchestrator.settings import Environment, inherited_environment
+from orchestrator.stack.demo.evidence import Pushed, pushed, test_result
+from orchestrator.stack.demo.stage import GIT_USER, Stage, set_stage
+from orchestrator.stack.demo.task import DemoTask, load_demo
+from orchestrator.stack.installation import Installation
+from orchestrator.stack.services import LOOPBACK, polarion_token
+from orchestrator.stack.steps import Steps
+from orchestrator.stack.up import bring_up
+from orchestrator.stack.wiring import Wishes, kept_providers
+
+AGENT, PROJECT, SUPERVISOR = "rex", "DEMO", "lead"
+MODEL = "anthropic:claude-sonnet-5"
+INSTRUCTIONS = (
+    "Fix what the task says, with a test that fails without the fix. Change nothing else."
+)
+BUDGET_USD = "25"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was seen of the run while it was followed."""
+
+    run: Mapping[str, Any]
+    events: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+
+def show_demo(console: Console, *, json: bool) -> Mapping[str, Any]:
+    """Do it, show it, write `<home>/demo/summary.json`; returns the run as it ended."""
+    began = time.monotonic()
+    screen = Console(stderr=True) if json else console
+    here, stage, task = _set_up(screen)
+    ready = time.monotonic()
+    runner = Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token")
+    task_id = _assign(runner, stage, task)
+    screen.rule(f"{task_id}: {task.title}", style="dim")
+    run = runner.wait_for_run(task_id)
+    events: list[Mapping[str, Any]] = []
+    told = Told(follow(run["id"], console=screen, keep=events), events)
+    summary = _summary(here, stage, task, runner, told)
+    summary["seconds"] |= {
+        "set_up": round(ready - began, 1),
+        "total": round(time.monotonic() - began, 1),
+    }
+    _write(here.home / "demo" / "summary.json", summary)
+    if json:
+        print_json(summary)
+    else:
+        _show(console, here, summary)
+    return told.run
+
+
+def _set_up(screen: Console) -> tuple[Installation, Stage, DemoTask]:
+    environment, steps, task = Environment(), Steps(screen), load_demo()
+    here = Installation.open(environment.home, create=True)
+    stage = set_stage(here, task, steps, inherited_environment())
+    kept = kept_providers(here).get("anthropic", stage.model_url)
+    if kept != stage.model_url:
+        raise CommandFailed(
+            f"this installation's models are at {kept}: run the demo in a home of its own, "
+            "such as SANDGATE_HOME=.sandgate-demo",
+            Code.REFUSED,
+        )
+    wishes = Wishes(
+        home=environment.home,
+        docker_host=environment.docker_host,
+        execd_image=environment.execd_image,
+        providers={"anthropic": stage.model_url},
+    )
+    return bring_up(wishes, steps), stage, task
+
+
+def _assign(runner: Runner, stage: Stage, task: DemoTask) -> str:
+    """Seal the secrets, hire the agent, assign the task; returns the task's id."""
+    secrets = (
+        ("anthropic", stage.model_key, stage.model_url, "anthropic"),
+        ("githost", stage.git_password, stage.git_host, f"git:{GIT_USER}"),
+    )
+    for name, file, host, kind in secrets:
+        body = {"value": file.read_text(), "hosts": [host], "kind": kind}
+        runner.put(f"/api/secrets/{name}", body)
+    runner.post(
+        "/api/agents",
+        {"name": AGENT, "title": "Rex", "model": MODEL, "instructions": INSTRUCTIONS},
+    )
+    repository = {"url": stage.repository_url, "push": True, "credential": "githost"}
+    runner.post(
+        "/api/engagements",
+        {
+            "agent": AGENT,
+            "project": PROJECT,
+            "supervisor": SUPERVISOR,
+            "budget_usd": BUDGET_USD,
+            "repositories": [repository],
+        },
+    )
+    made = runner.post(
+        "/api/tasks",
+        {
+            "project": PROJECT,
+            "title": task.title,
+            "description": task.description,
+            "repository": stage.repository_url,
+            "base_branch": task.base,
+            "assign": AGENT,
+        },
+    )
+    return str(made["id"])
+
+
+def _summary(
+    here: Installation, stage: Stage, task: DemoTask, runner: Runner, told: Told
+) -> dict[str, Any]:
+    run = told.run
+    item = str(run["task"]).rpartition("/")[2]
+    found = pushed(stage.repository.path, item=item, base=stage.repository.base_commit)
+    used = run["usage"]
+    return {
+        "task": run["task"],
+        "run": run["id"],
+        "outcome": run["outcome"],
+        "cause": run["cause"],
+        "summary": run["summary"],
+        "repository": stage.repository_url,
+        "repository_path": str(stage.repository.path),
+        "base_commit": stage.repository.base_commit,
+        **_branch(found, stage),
+        "tests": _tests(task, told.events),
+        "tokens": used["input_tokens"] + used["output_tokens"],
+        "usage": used,
+        "cost_usd": used["cost_usd"],
+        "seconds": dict(run["seconds"]),
+        "refused": runner.get(f"/api/runs/{run['id']}/refusals"),
+        "agent_run": run["record"],
+        "transcript": asyncio.run(_transcript(here, run["record"])),
+    }
+
+
+def _branch(found: Pushed | None, stage: Stage) -> dict[str, Any]:
+    if found is None:
+        return {"branch": None, "main_unchanged": None, "diff": None}
+    return {
+        "branch": found.branch,
+        "commit": found.commit,
+        "main_unchanged": found.main == stage.repository.base_commit,
+        "diff": {"files": list(found.files), "stat": found.stat},
+    }
+
+
+def _tests(task: DemoTask, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The last test run in the sandbox, as the harness's own events tell it."""
+    results = [
+        result
+        for event in events
+        if event["kind"] == "tool_result"
+        and (result := test_result(str(event["data"].get("text", ""))))
+    ]
+    last = results[-1] if results else ""
+    return {
+        "command": task.tests,
+        "result": last,
+        "passed": "passed" in last and "failed" not in last,
+    }
+
+
+async def _transcript(here: Installation, record: str) -> dict[str, Any]:
+    """The attachment of the run's record, as it can be downloaded from Polarion."""
+    token = polarion_token(here).read_text()
+    url = f"http://{LOOPBACK}:{here.ports.polarion}/polarion/rest/v1"
+    async with aiohttp.ClientSession(trust_env=False) as http:
+        client = PolarionClient(
+            http, url, lambda _method, _url: {"Authorization": f"Bearer {token}"}
+        )
+        files = await client.attachments.of(record)
+        if not files:
+            return {"attachment": None, "bytes": 0, "lines": 0}
+        content = b"".join([piece async for piece in client.attachments.content(files[0].id)])
+    return {"attachment": files[0].id, "bytes": len(content), "lines": content.count(b"\n")}
+
+
+def _write(path: Path, summary: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2, default=str))
+    part.replace(path)
+
+
+def _show(console: Console, here: Installation, summary: Mapping[str, Any]) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in _rows(here, summary):
+        table.add_row(name, plain(value))
+    console.print(Panel(table, title="[bold]What was done[/bold]", border_style="green"))
+
+
+def _rows(here: Installation, summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    seconds = ", ".join(f"{phase} {took}" for phase, took in summary["seconds"].items())
+    refused = [f"{one['kind']}: {one_line(one['reason'])}" for one in summary["refused"]]
+    diff, tests, used = summary["diff"], summary["tests"], summary["usage"]
+    where = (
+        f"sandgate run show {summary['run']}    sandgate run transcript {summary['run']}\n"
+        f"git --git-dir {summary['repository_path']} show {summary['branch']}\n"
+        f"{here.data('audit') / 'audit.jsonl'}"
+    )
+    return [
+        ("task", summary["task"]),
+        ("run", f"{summary['run']} (record {summary['agent_run']})"),
+        ("outcome", f"{summary['outcome']} ({summary['cause']})"),
+        ("branch", f"{summary['branch']}; main unchanged: {summary['main_unchanged']}"),
+        ("diff", diff["stat"] if diff else "nothing was pushed"),
+        ("tests", f"{tests['result'] or 'none'} ({tests['command']}, in the sandbox)"),
+        (
+            "tokens",
+            f"{used['input_tokens']} in, {used['output_tokens']} out, {used['calls']} calls",
+        ),
+        ("cost", f"{summary['cost_usd']} USD"),
+        ("seconds", seconds),
+        ("refused", "\n".join(refused) or "nothing"),
+        (
+            "transcript",
+            f"{summary['transcript']['attachment']} ({summary['transcript']['bytes']} bytes)",
+        ),
+        ("look next", where),
+    ]
