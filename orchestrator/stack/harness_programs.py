@@ -29,7 +29,7 @@ class NpmPackage:
 
 @dataclass(frozen=True, slots=True)
 class HarnessProgram:
-    """What is taken of a harness's package, and where its command is."""
+    """What is taken of a harness's package; it is laid out in `/opt/harness/NAME/` of a sandbox."""
 
     packages: Mapping[str, NpmPackage]
     """By machine: x86_64, aarch64."""

@@ -1,6 +1,6 @@
 """The engine's images as a store by content: found by a label, built, imported, proven, removed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from orchestrator.stack.steps import StepFailed
 # shared between installations. Whose an image is, its tags say.
 CONTENT_LABEL = "sandgate.content"
 BUILD_S = 900
+INSTALL = "apt-get -qq update && apt-get -qq install --yes --no-install-recommends"
 REGISTRY_PATIENCE_S = 20
 
 
@@ -64,16 +65,8 @@ class ImageStore:
             return bool(same) and same[0].tag(*tag.split(":"))
         return True
 
-    def build(
-        self,
-        kind: str,
-        content: str,
-        context: Path,
-        *,
-        args: Mapping[str, str],
-        network: str = "none",
-    ) -> None:
-        """Build the image from the folder `context`, without a network unless one is named.
+    def build(self, kind: str, content: str, context: Path, *, base: str) -> None:
+        """Build the image from the folder `context` on the image `base`, without a network.
 
         Raises: StepFailed with the end of the build's log.
         """
@@ -81,9 +74,9 @@ class ImageStore:
             self.client.images.build(
                 path=str(context),
                 tag=self.tag(kind, content),
-                buildargs=dict(args),
+                buildargs={"BASE": base},
                 labels={CONTENT_LABEL: content},
-                network_mode=network,
+                network_mode="none",
                 rm=True,
                 forcerm=True,
                 timeout=BUILD_S,
@@ -98,8 +91,32 @@ class ImageStore:
             str(tar),
             repository=repository,
             tag=version,
-            changes=["ENV LANG=C.UTF-8", 'CMD ["/bin/bash"]', f"LABEL {CONTENT_LABEL}={content}"],
+            changes=_changes(content),
         )
+
+    def install(self, kind: str, content: str, image: str, packages: Iterable[str]) -> None:
+        """Make an image of a registry's Debian `image` and packages of its own archive.
+
+        Raises: StepFailed with the end of what apt said.
+        """
+        container = self.client.containers.create(
+            image,
+            ["sh", "-c", f"{INSTALL} {' '.join(packages)} && rm -rf /var/lib/apt/lists/*"],
+            environment={"DEBIAN_FRONTEND": "noninteractive"},
+            network_mode="host",
+            dns=name_servers(),  # an engine that we started gives containers a dead one
+        )
+        try:
+            container.start()
+            if container.wait(timeout=BUILD_S)["StatusCode"]:
+                raise StepFailed(
+                    f"Adding packages to {image} failed", why=container.logs(tail=8).decode()
+                )
+            repository, _, version = self.tag(kind, content).partition(":")
+            container.commit(repository, version, changes=_changes(content), pause=False)
+        finally:
+            with suppress(APIError):
+                container.remove(force=True)
 
     def prove(self, tag: str) -> None:
         """Run the image once, and remove it when it does not: an import of half a file succeeds.
@@ -161,6 +178,16 @@ def run_once(client: docker.DockerClient, tag: str, command: Sequence[str], **op
     finally:
         with suppress(APIError):  # somebody may clear up ended containers at the same moment
             container.remove(force=True)
+
+
+def name_servers(resolv: Path = Path("/etc/resolv.conf")) -> list[str]:
+    """The name servers of this machine."""
+    text = resolv.read_text() if resolv.exists() else ""
+    return [line.split()[1] for line in text.splitlines() if line.startswith("nameserver ")]
+
+
+def _changes(content: str) -> list[str]:
+    return ["ENV LANG=C.UTF-8", 'CMD ["/bin/bash"]', f"LABEL {CONTENT_LABEL}={content}"]
 
 
 def _log_of(error: BuildError | APIError) -> str:

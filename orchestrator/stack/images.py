@@ -3,13 +3,14 @@
 An image's content is a hash over everything that goes into it: our files, the package list, the
 Debian suite, the harnesses. It is the image's label and the end of its tag, so "is it there?" is one
 question to the engine. No build has a network: what comes from outside is fetched on the host
-first, pinned by its hash. (One exception: packages onto a Debian from a registry.)
+first, pinned by its hash. (One exception: packages onto a registry's Debian, in a container of its
+own that holds nothing of ours.)
 """
 
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,13 +92,11 @@ class ImageBuilder:
         return store.tag(kind, content)
 
     def _base(self, store: ImageStore, step: Step, content: str) -> None:
-        suite = apt_sources.this_suite()
-        step.doing(f"asking a registry for debian:{suite}-slim")
-        if store.can_have(f"debian:{suite}-slim"):
-            step.doing(f"adding packages to debian:{suite}-slim")
-            with self._scratch() as context:
-                (context / "Dockerfile").write_text(_on_registry_debian(suite, self._packages()))
-                store.build("base", content, context, args={}, network="host")
+        image = f"debian:{apt_sources.this_suite()}-slim"
+        step.doing(f"asking a registry for {image}")
+        if store.can_have(image):
+            step.doing(f"adding packages to {image}")
+            store.install("base", content, image, self._packages())
         else:
             tar = self.cache / f"base-{content[:12]}.tar"
             if not tar.exists():
@@ -125,7 +124,7 @@ class ImageBuilder:
                 step.doing(f"fetching {harness}")
                 lay_out(harness, context / "opt" / "harness" / harness, cache=self.cache)
             step.doing("building the sandbox image")
-            store.build("sandbox", content, context, args={"BASE": base})
+            store.build("sandbox", content, context, base=base)
 
     def _execd(self, store: ImageStore, step: Step, content: str) -> None:
         base = self._ensure(store, step, "base", self._base)
@@ -136,7 +135,7 @@ class ImageBuilder:
                 copy_content(folder / name, context / name)
             (context / "bootstrap.sh").chmod(0o755)
             _run(sys.executable, str(folder / "build.py"), str(context / "execd"))
-            store.build("execd", content, context, args={"BASE": base})
+            store.build("execd", content, context, base=base)
 
     def _packages(self) -> tuple[str, ...]:
         return rootfs.package_list((self.source / "sandbox" / "packages.txt").read_text())
@@ -146,14 +145,6 @@ class ImageBuilder:
         self.cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.cache, prefix="build-") as folder:
             yield Path(folder)
-
-
-def _on_registry_debian(suite: str, packages: Sequence[str]) -> str:
-    install = "apt-get update && apt-get install -y --no-install-recommends"
-    return (
-        f"FROM debian:{suite}-slim\n"
-        f"RUN {install} {' '.join(packages)} && rm -rf /var/lib/apt/lists/*\n"
-    )
 
 
 def _run(*command: str) -> None:
