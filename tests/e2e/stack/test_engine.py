@@ -41,6 +41,7 @@ ISOLATED = """
 mount --make-rprivate / && mount -t tmpfs tmpfs /run && ip link set lo up &&
 mount --bind "$1/lib" /var/lib/docker && mount --bind "$1/log" /var/log && exec "$2" -c "$3"
 """
+UNSHARED = ("unshare", "--net", "--mount", "sh", "-c", ISOLATED)
 
 
 def test_an_engine_is_started_left_alone_while_it_answers_and_started_again_when_killed(
@@ -54,8 +55,7 @@ def test_an_engine_is_started_left_alone_while_it_answers_and_started_again_when
     for folder in ("lib", "log"):
         (tmp_path / folder).mkdir()
     done = subprocess.run(
-        ["unshare", "--net", "--mount", "sh", "-c", ISOLATED, "sh"]
-        + [str(tmp_path), sys.executable, START_KILL_START],
+        [*UNSHARED, "sh", str(tmp_path), sys.executable, START_KILL_START],
         cwd=IMAGES.parent,
         capture_output=True,
         text=True,
