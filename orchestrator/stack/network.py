@@ -19,6 +19,7 @@ from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.table import (
     Bridge,
     flaws,
+    names_of_tables,
     parse_listing,
     registered_in,
     table_text,
@@ -191,9 +192,7 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
 
 
 def _listing(bridge: Bridge) -> Mapping[str, Any] | None:
-    tables = _nft("-j", "list", "tables")
-    names = [e["table"]["name"] for e in parse_listing(tables)["nftables"] if "table" in e]
-    if bridge.name not in names:
+    if bridge.name not in names_of_tables(parse_listing(_nft("-j", "list", "tables"))):
         return None
     return parse_listing(_nft("-j", "list", "table", "inet", bridge.name))
 

@@ -1,7 +1,7 @@
 """Registers sandbox addresses; every step first makes sure that the table stands whole."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -11,6 +11,7 @@ from orchestrator.adapters.firewall.table import (
     Bridge,
     element,
     flaws,
+    names_of_tables,
     parse_listing,
     registered_in,
 )
@@ -21,6 +22,13 @@ class Firewall:
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
+
+    async def flaws(self) -> list[str]:
+        """What is wrong with the table; empty when it stands whole.
+
+        Raises: Unavailable when that can't be told.
+        """
+        return (await self._look())[1]
 
     async def check(self) -> None:
         """Raises: Unavailable, naming what is wrong, unless the table stands whole."""
@@ -48,23 +56,22 @@ class Firewall:
         return element(self._bridge, address)
 
     async def _listing(self) -> Mapping[str, Any]:
-        name = self._bridge.name
-        try:
-            text = await asyncio.to_thread(nft, "-j", "list", "table", "inet", name)
-        except Unavailable as error:
-            raise Unavailable(_refusal(name, [f"it can't be read ({error})"])) from error
-        listing = parse_listing(text)
-        wrong = flaws(listing, self._bridge)
+        listing, wrong = await self._look()
         if wrong:
-            raise Unavailable(_refusal(name, wrong))
+            raise Unavailable(
+                f"firewall check failed, no sandbox may run: nft table {self._bridge.name}:"
+                f" {'; '.join(wrong)}; run `sandgate up` to make it again"
+            )
         return listing
+
+    async def _look(self) -> tuple[Mapping[str, Any], list[str]]:
+        name = self._bridge.name
+        tables = parse_listing(await asyncio.to_thread(nft, "-j", "list", "tables"))
+        if name not in names_of_tables(tables):
+            return {}, ["it is missing"]
+        text = await asyncio.to_thread(nft, "-j", "list", "table", "inet", name)
+        listing = parse_listing(text)
+        return listing, flaws(listing, self._bridge)
 
     async def _nft(self, commands: str) -> None:
         await asyncio.to_thread(nft, "-f", "-", stdin=commands)
-
-
-def _refusal(table: str, wrong: Sequence[str]) -> str:
-    return (
-        f"firewall check failed, no sandbox may run: nft table {table}: {'; '.join(wrong)};"
-        " run `sandgate up` to make it again"
-    )

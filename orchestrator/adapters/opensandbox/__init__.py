@@ -11,5 +11,6 @@ decides how long they are; it also takes a second and 27 MB to import.
 - `events`: execd's stream of events, taken apart within bounds [pure].
 - `http`: the server's HTTP API, errors translated. `execd`: the commands and files of one sandbox.
 - `engine`: the Docker engine, errors translated.
+- `lifecycle`: made, checked, admitted, renewed, found. `ending`: ended, with all that belonged to it.
 - `sandboxes`: `OpenSandboxes`, all of it together.
 """

@@ -3,14 +3,12 @@
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
-import structlog
-
-from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
+from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
 from entrance.session import RunId
 from orchestrator.adapters.opensandbox.blueprint import (
     Blueprint,
@@ -18,7 +16,8 @@ from orchestrator.adapters.opensandbox.blueprint import (
     facts,
     tmp_volumes,
 )
-from orchestrator.adapters.opensandbox.engine import Engine, Found
+from orchestrator.adapters.opensandbox.ending import Admission, Ending, eventually
+from orchestrator.adapters.opensandbox.engine import Engine
 from orchestrator.adapters.opensandbox.execd import Execd
 from orchestrator.adapters.opensandbox.http import Server, Unanswered
 from orchestrator.adapters.opensandbox.inspection import address_of, differences
@@ -30,30 +29,6 @@ LIVE_PINGS = 3
 LIVE_PING_PAUSE_S = 0.2
 LATE_S = 15.0
 """How long a create that we gave up may still bring a container forth."""
-GONE_S = 10.0
-POLL_S = 0.05
-
-log = structlog.get_logger(__name__)
-
-
-class Admission(Protocol):
-    """The firewall: who may reach the doors. Everything raises Unavailable when it isn't whole."""
-
-    async def check(self) -> None:
-        """Is it whole?"""
-        ...
-
-    async def register(self, address: str) -> None:
-        """Let the address reach the doors."""
-        ...
-
-    async def unregister(self, address: str) -> None:
-        """Close its way, live connections included."""
-        ...
-
-    async def registered(self) -> frozenset[str]:
-        """Every address that may."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +51,7 @@ class Lifecycle:
         self._engine = parts.engine
         self._admission = parts.admission
         self._now = parts.now
-        # Held while an address is registered or found stale: a freed address is reused at once.
-        self._addresses = asyncio.Lock()
+        self._ending = Ending(parts.server, parts.engine, parts.admission)
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
         """See `ports.Sandboxes.create`."""
@@ -117,16 +91,19 @@ class Lifecycle:
     async def kill(self, run: RunId) -> None:
         """See `ports.Sandboxes.kill`."""
         for found in await self._engine.containers(run):
-            await self._end(found)
+            await self._ending.end(found.sandbox, found.address)
         for volume in tmp_volumes(self._blueprint, run):
-            await self._remove_volume(volume.name)
+            await self._ending.remove_volume(volume.name)
 
     async def renew(self, sandbox: Sandbox) -> None:
-        """See `ports.Sandboxes.renew`. Refused while the firewall isn't whole.
+        """See `ports.Sandboxes.renew`. A sandbox whose firewall is down is ended at once.
 
-        A sandbox must not outlive its walls.
+        (Any restart of the host's own firewall may flush our table: the whole host is open then.)
         """
-        await self._admission.check()
+        wrong = await self._admission.flaws()
+        if wrong:
+            await self._ending.end(sandbox.id, sandbox.address)
+            raise NotFound(f"sandbox {sandbox.id} was ended: its firewall is down: {wrong[0]}")
         await self._expire(sandbox.id)
 
     async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
@@ -134,7 +111,7 @@ class Lifecycle:
 
         Addresses that no container has any more are taken out of the firewall on the way.
         """
-        await self._forget_stale_addresses()
+        await self._ending.forget_stale_addresses()
         runs = {found.run for found in await self._engine.containers()}
         runs |= await self._engine.volume_runs()
         return [RunId(run) for run in sorted(runs - set(live))]
@@ -166,8 +143,7 @@ class Lifecycle:
         if wrong or not address:
             why = "; ".join(wrong) or _end_of(container["State"])
             raise Forbidden(f"the sandbox of run {spec.run} is not what was asked for: {why}")
-        async with self._addresses:
-            await self._admission.register(address)
+        await self._ending.admit(address)
         await self._expire(made)
         sandbox = Sandbox(made, address, spec.execd_token)
         await self._wait_ready(sandbox)
@@ -183,7 +159,7 @@ class Lifecycle:
                 return False
             return True
 
-        if not await _eventually(answers, READY_S, every_s=PING_EVERY_S):
+        if not await eventually(answers, READY_S, every_s=PING_EVERY_S):
             raise Unavailable(
                 f"execd of sandbox {sandbox.id} did not answer within {READY_S:.0f} s"
             )
@@ -199,69 +175,8 @@ class Lifecycle:
             return bool(await self._engine.containers(run))
 
         if late:
-            await _eventually(came, LATE_S)
+            await eventually(came, LATE_S)
         await self.kill(run)
-
-    async def _end(self, found: Found) -> None:
-        if found.address:
-            await self._close(found.address)
-        try:
-            await self._server.delete(found.sandbox)
-        except NotFound:
-            pass
-        except SandgateError as error:
-            # A server that is down must not keep a sandbox alive.
-            log.warning("sandbox_ended_without_server", sandbox=found.sandbox, error=str(error))
-            await self._engine.remove(found.sandbox)
-
-        async def gone() -> bool:
-            try:
-                await self._engine.inspect(found.sandbox)
-            except NotFound:
-                return True
-            return False
-
-        if not await _eventually(gone, GONE_S):
-            raise Unavailable(f"the container of sandbox {found.sandbox} does not go away")
-
-    async def _close(self, address: str) -> None:
-        try:
-            async with self._addresses:
-                await self._admission.unregister(address)
-        except SandgateError as error:
-            # No table, no way in it to close; ending the sandbox is what is left.
-            log.warning("address_not_unregistered", address=address, error=str(error))
-
-    async def _remove_volume(self, name: str) -> None:
-        async def removed() -> bool:
-            try:
-                await self._engine.remove_volume(name)
-            except Conflict:
-                return False  # the engine has not let go of it yet
-            return True
-
-        if not await _eventually(removed, GONE_S):
-            raise Unavailable(f"the volume {name} stays in use")
-
-    async def _forget_stale_addresses(self) -> None:
-        async with self._addresses:
-            # The addresses first: whoever was registered then still runs, or has ended.
-            registered = await self._admission.registered()
-            used = {found.address for found in await self._engine.containers()}
-            for address in sorted(registered - used):
-                log.info("stale_address_unregistered", address=address)
-                await self._admission.unregister(address)
-
-
-async def _eventually(
-    true: Callable[[], Awaitable[bool]], timeout_s: float, *, every_s: float = POLL_S
-) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while not await true():
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(every_s)
-    return True
 
 
 def _require_mounted(spec: SandboxSpec) -> None:

@@ -70,7 +70,7 @@ class OpenSandboxes:
 
         `running` turns False with the last of its lines, never before.
         """
-        return await self._or_lost(sandbox, _progress(self._execd(sandbox), command, cursor))
+        return await self._or_lost(sandbox, progress_of(self._execd(sandbox), command, cursor))
 
     async def interrupt(self, sandbox: Sandbox, command: str) -> None:
         """SIGINT to the command's group, SIGKILL two seconds later."""
@@ -118,7 +118,8 @@ class OpenSandboxes:
         return self._life.execd(sandbox)
 
 
-async def _progress(execd: Execd, command: str, cursor: int) -> Progress:
+async def progress_of(execd: Execd, command: str, cursor: int) -> Progress:
+    """Where a background command is, see `OpenSandboxes.progress`."""
     # The status first: what is read after a command's end is all of it, if it fits one page.
     status = await execd.status(command)
     page = await execd.logs(command, cursor)

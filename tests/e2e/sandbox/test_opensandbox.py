@@ -130,20 +130,32 @@ async def test_what_is_not_exactly_as_asked_is_killed(lab: Lab, spec: SandboxSpe
     assert (lab.containers(), lab.volumes()) == ([], [])
 
 
-async def test_without_its_firewall_no_sandbox_is_made_and_none_is_renewed(
+async def test_without_its_firewall_no_sandbox_is_made(
     lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox, spec: SandboxSpec
 ) -> None:
     """CASE-20: the reason names the check; set-up admits who still runs."""
     nft("delete", "table", "inet", lab.bridge.name)
     try:
-        with pytest.raises(Unavailable, match="firewall check failed"):
+        with pytest.raises(Unavailable, match=r"firewall check failed.*it is missing"):
             await sandboxes.create(other(spec, "r2"))
-        with pytest.raises(Unavailable, match="firewall check failed"):
-            await sandboxes.renew(sandbox)
     finally:
         assert network.ensure(lab.client, lab.bridge)
     assert await Firewall(lab.bridge).registered() == {sandbox.address}
     await sandboxes.renew(sandbox)
+
+
+@pytest.mark.parametrize("damage", ["flush", "delete"])
+async def test_a_sandbox_whose_firewall_falls_is_ended_at_the_next_heartbeat(
+    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox, damage: str
+) -> None:
+    """CASE-20: any restart of the host's own firewall may flush our table."""
+    nft(damage, "table", "inet", lab.bridge.name)
+    try:
+        with pytest.raises(NotFound, match="its firewall is down"):
+            await sandboxes.renew(sandbox)
+        assert lab.containers() == []
+    finally:
+        network.ensure(lab.client, lab.bridge)
 
 
 async def test_a_disk_that_is_not_mounted_is_refused(
