@@ -35,6 +35,10 @@ class Runner:
             trust_env=False,
         )
 
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
     def get(self, path: str) -> Any:
         """The JSON at `path`."""
         return self._call("GET", path)

@@ -27,42 +27,52 @@ class Stage:
     model_key: Path
 
 
-def set_stage(
-    here: Installation,
-    task: DemoTask,
-    steps: Steps,
-    env: Mapping[str, str],
-    *,
-    script: Path = SCENARIO,
-) -> Stage:
-    """Have it all running. Raises: StepFailed."""
-    root = here.data("githost")
+def set_stage(here: Installation, task: DemoTask, steps: Steps, env: Mapping[str, str]) -> Stage:
+    """Have the demo's project served, and its scenario played. Raises: StepFailed."""
     with steps.step("Demo: a real project from its source archive") as step:
+        root = here.data("githost")
         repository = make_repository(task, cache=here.cache, root=root)
         step.note(f"{task.project.name} {task.project.version}")
+    return serve_stage(here, Play(repository, task.repository, SCENARIO), steps, env)
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What is served: a repository, its path on the git host, and what the model plays."""
+
+    repository: DemoRepository
+    path: str
+    script: Path
+
+
+def serve_stage(here: Installation, play: Play, steps: Steps, env: Mapping[str, str]) -> Stage:
+    """Have the git host and the scripted model running. Raises: StepFailed."""
     git_host = f"http://{LOOPBACK}:{here.ports.githost}"
-    model_url = f"http://{LOOPBACK}:{here.ports.model}"
     password, key = make_key(here.keys / "githost.password"), make_key(here.keys / "model.key")
     with steps.step("Demo: git host") as step:
-        _git_host(here, root, password, env).ensure(step)
+        _git_host(here, password, env).ensure(step)
     with steps.step("Demo: scripted model") as step:
-        _model(here, script, key, env).ensure(step)
+        _model(here, play.script, key, env).ensure(step)
     return Stage(
-        repository=repository,
-        repository_url=f"{git_host}/{task.repository}",
+        repository=play.repository,
+        repository_url=f"{git_host}/{play.path}",
         git_host=git_host,
         git_password=password,
-        model_url=model_url,
+        model_url=f"http://{LOOPBACK}:{here.ports.model}",
         model_key=key,
     )
 
 
-def _git_host(here: Installation, root: Path, password: Path, env: Mapping[str, str]) -> Service:
+def _git_host(here: Installation, password: Path, env: Mapping[str, str]) -> Service:
     credential = here.keys / "githost.credential"
     credential.touch(mode=0o600)
     credential.write_text(f"{GIT_USER}:{password.read_text()}")
     port = here.ports.githost
-    arguments = (f"--root={root}", f"--port={port}", f"--credential-file={credential}")
+    arguments = (
+        f"--root={here.data('githost')}",
+        f"--port={port}",
+        f"--credential-file={credential}",
+    )
     program = python_program(here, "githost", ("-m", "orchestrator.stack.githost", *arguments), env)
     return Service(program, port, lambda: answers_http(LOOPBACK, port, "/healthz"))
 

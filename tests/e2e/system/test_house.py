@@ -1,0 +1,62 @@
+"""The whole system, as its users see it."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from orchestrator.stack.demo.evidence import pushed
+from tests.e2e.house import House
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
+
+
+def test_an_assigned_task_comes_back_submitted_with_its_branch(house: House) -> None:
+    run = house.ended(house.task("make it better"))
+    assert (run["outcome"], run["cause"]) == ("submitted", "handed_over"), run
+    item = run["task"].split("/")[1]
+    repository = house.stage.repository
+    found = pushed(repository.path, item=item, base=repository.base_commit)
+    assert found
+    assert found.branch == f"agent/{item}/work"
+    assert found.files == ("thing.py",)
+    assert found.main == repository.base_commit
+    assert run["usage"]["input_tokens"] > 0
+    assert float(run["usage"]["cost_usd"]) > 0
+
+
+def test_a_runner_killed_in_the_middle_goes_on_where_it_was(house: House) -> None:
+    """kill -9, then `sandgate up`: nothing is lost or doubled, no container is left over."""
+    task = house.task("STAY while the runner dies")
+    run = house.wait(task, lambda run: run["state"] == "running")
+    os.kill(house.pid("runner"), signal.SIGKILL)
+    house.inside(run, "touch /tmp/go")
+    house.sandgate("up")
+    run = house.ended(task)
+    assert (run["outcome"], run["cause"]) == ("asked", "handed_over"), run
+    runs = house.runner.get(f"/api/runs?task={task}")
+    assert [one["id"] for one in runs] == [run["id"]]
+    assert house.containers() == []
+
+
+def test_a_cancelled_run_is_stopped_and_its_sandbox_is_gone(house: House) -> None:
+    run = house.wait(house.task("STAY until cancelled"), lambda run: run["state"] == "running")
+    house.sandgate("run", "cancel", run["id"])
+    run = house.ended(run["task"])
+    assert (run["outcome"], run["cause"]) == ("stopped", "cancelled")
+    assert house.containers() == []
+
+
+def test_the_transcript_can_be_had_and_holds_no_token(house: House, tmp_path: Path) -> None:
+    """CASE-26, CASE-28: no token in remotes, configuration or transcript."""
+    run = house.wait(house.task("STAY and look at git"), lambda run: run["state"] == "running")
+    seen = house.inside(run, "cd /workspace/thing && git remote -v && cat .git/config")
+    house.inside(run, "touch /tmp/go")
+    run = house.ended(run["task"])
+    out = tmp_path / "transcript.jsonl"
+    house.sandgate("run", "transcript", run["id"], "--out", str(out))
+    assert seen.code == 0
+    assert "sgr_" not in seen.output
+    assert "sgr_" not in out.read_text()
+    assert house.stage.model_key.read_text() not in out.read_text()
