@@ -16,6 +16,11 @@ TOKEN = "sgr_test"
 type Fault = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+def scenario(steps: str) -> str:
+    """A scenario of one conversation; each step is indented by six."""
+    return f"scenario: 1\nconversations:\n  - name: a\n    steps:\n{steps}"
+
+
 def status(code: int, message: str = "told to", **headers: str) -> Fault:
     """A fault: an error as the entrance says it."""
 

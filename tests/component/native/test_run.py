@@ -1,7 +1,6 @@
 """The native loop as a program, against the scripted model and a gateway, each on a real socket."""
 
 import asyncio
-import base64
 import json
 import signal
 import sys
@@ -14,14 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.door import TOKEN, Door, break_off, hang, status
+from tests.fakes.door import TOKEN, Door, hang, scenario
 
 RUN = Path(__file__).parents[3] / "images/sandbox/native/run"
 LIMIT_S = 60
-
-
-def scenario(steps: str) -> str:
-    return f"scenario: 1\nconversations:\n  - name: a\n    steps:\n{steps}"
 
 
 @dataclass
@@ -48,13 +43,9 @@ class Running:
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["type"] == kind]
 
-    def result(self, number: int = 0) -> str:
-        text: str = self.of("tool_result")[number]["text"]
-        return text
-
 
 @asynccontextmanager
-async def started(url: str, folder: Path, *more: str, token: str = TOKEN) -> AsyncIterator[Running]:
+async def started(url: str, folder: Path, token: str = TOKEN) -> AsyncIterator[Running]:
     workdir = folder / "work"
     workdir.mkdir(exist_ok=True)
     (folder / "system").write_text("You fix things.")
@@ -65,7 +56,6 @@ async def started(url: str, folder: Path, *more: str, token: str = TOKEN) -> Asy
         str(folder / "system"),
         "--prompt-file",
         str(folder / "prompt"),
-        *more,
     ]
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -88,8 +78,8 @@ async def started(url: str, folder: Path, *more: str, token: str = TOKEN) -> Asy
         await process.wait()
 
 
-async def whole_run(door: Door, folder: Path, *more: str) -> tuple[Running, dict[str, Any], int]:
-    async with door.open(), started(door.url, folder, *more) as running:
+async def whole_run(door: Door, folder: Path) -> tuple[Running, dict[str, Any], int]:
+    async with door.open(), started(door.url, folder) as running:
         ended, code = await running.end()
         return running, ended, code
 
@@ -136,37 +126,6 @@ async def test_a_task_is_worked_on_and_handed_in(tmp_path: Path, modern: bool) -
     )
 
 
-async def test_the_token_is_shown_at_both_counters_and_never_said(tmp_path: Path) -> None:
-    door = Door(scenario("      - mcp: get_task\n"))
-    running, _, _ = await whole_run(door, tmp_path)
-    assert {headers["Authorization"] for _, headers in door.requests} == {f"Bearer {TOKEN}"}
-    assert TOKEN not in json.dumps(running.events)
-
-
-async def test_a_model_that_stops_completes_the_run(tmp_path: Path) -> None:
-    _, ended, code = await whole_run(Door(scenario("      - say: Nothing to do.\n")), tmp_path)
-    assert (ended["reason"], ended["detail"], code) == ("completed", "Nothing to do.", 0)
-
-
-async def test_an_unexpected_result_reaches_the_transcript(tmp_path: Path) -> None:
-    steps = "      - shell: echo hello\n        expect: bye\n      - shell: touch never\n"
-    running, ended, _ = await whole_run(Door(scenario(steps)), tmp_path)
-    assert (
-        "step 1 (shell, line 5): expected the text 'bye', got the result 'hello'" in ended["detail"]
-    )
-    assert len(running.of("tool_call")) == 1
-
-
-async def test_403_of_the_model_gateway_ends_the_run_at_once(tmp_path: Path) -> None:
-    """CASE-101: one request, then the end, with the gateway's own words."""
-    door = Door(
-        scenario("      - say: x\n"), faults={"/model": [status(403, "the budget is used up")]}
-    )
-    running, ended, code = await whole_run(door, tmp_path)
-    assert (ended["reason"], ended["detail"], code) == ("error", "403: the budget is used up", 1)
-    assert running.of("retry") == []
-
-
 async def test_a_refused_token_ends_the_run_before_it_begins(tmp_path: Path) -> None:
     """CASE-71."""
     door = Door(scenario("      - say: x\n"))
@@ -174,23 +133,6 @@ async def test_a_refused_token_ends_the_run_before_it_begins(tmp_path: Path) -> 
         ended, code = await running.end()
     assert (ended["reason"], ended["detail"], code) == ("error", "401: who are you?", 1)
     assert len(door.requests) == 1
-
-
-async def test_busy_and_broken_answers_are_tried_again(tmp_path: Path) -> None:
-    steps = """
-      - fail: 429
-        times: 1
-        retry_after_s: 0.2
-      - fail: cut
-        times: 1
-      - fail: 529
-        times: 1
-      - say: at last
-"""
-    running, ended, _ = await whole_run(Door(scenario(steps)), tmp_path)
-    assert ended["detail"] == "at last"
-    reasons = [(event["reason"].split(":")[0], event["delay_s"]) for event in running.of("retry")]
-    assert reasons == [("429", 0.2), ("the model can't be reached", 1.0), ("529", 2.0)]
 
 
 async def test_an_entrance_that_restarts_is_waited_for(tmp_path: Path) -> None:
@@ -227,68 +169,6 @@ async def test_an_entrance_that_is_late_is_waited_for(tmp_path: Path) -> None:
         assert "ConnectError" in (await running.until("retry"))["reason"]
         async with door.open():
             assert (await running.end())[0]["reason"] == "completed"
-
-
-async def test_a_call_that_may_have_happened_is_not_repeated(tmp_path: Path) -> None:
-    steps = """
-      - mcp: add_comment
-        expect: {error: true, contains: may have happened}
-      - say: x
-"""
-    door = Door(scenario(steps), faults={"tools/call": [break_off]})
-    _, ended, _ = await whole_run(door, tmp_path)
-    assert ended["detail"] == "x"
-    assert door.called == []
-    assert len([path for path, _ in door.requests if path == "/mcp"]) == 4
-
-
-async def test_a_call_that_did_not_happen_is_repeated(tmp_path: Path) -> None:
-    faults = {
-        "tools/call": [status(503, "starting"), status(429, "slow", **{"retry-after": "0.1"})]
-    }
-    door = Door(scenario("      - mcp: add_comment\n      - say: x\n"), faults=faults)
-    running, ended, _ = await whole_run(door, tmp_path)
-    assert ended["detail"] == "x"
-    assert door.called == [("add_comment", {})]
-    assert [event["reason"] for event in running.of("retry")] == ["503: starting", "429: slow"]
-
-
-async def test_a_tool_that_was_not_granted_is_refused_by_the_gateway_not_by_the_loop(
-    tmp_path: Path,
-) -> None:
-    steps = """
-      - mcp: delete_all
-        undeclared: true
-        expect: {error: true, contains: not granted}
-"""
-    door = Door(scenario(steps), results={"delete_all": None})
-    _, ended, _ = await whole_run(door, tmp_path)
-    assert ended["detail"] == "Done."
-    assert door.called == [("delete_all", {})]
-
-
-async def test_a_huge_result_and_an_image_are_kept_in_files(tmp_path: Path) -> None:
-    """CASE-69."""
-    image = {
-        "type": "image",
-        "mimeType": "image/png",
-        "data": base64.b64encode(b"PNG" * 1000).decode(),
-    }
-    big = {"type": "text", "text": "x" * (10 << 20)}
-    steps = "      - mcp: get_task\n      - mcp: add_comment\n"
-    door = Door(scenario(steps), results={"get_task": [big], "add_comment": [image]})
-    running, _, _ = await whole_run(door, tmp_path)
-    assert len(running.result(0)) < 31_000
-    kept = Path(running.result(0).split("all of it: ")[1].split(" ...]")[0])
-    assert kept.stat().st_size == 10 << 20
-    assert running.result(1).startswith("[image, image/png, 3000 bytes: /tmp/sandgate-")
-
-
-async def test_going_round_in_circles_ends_the_run(tmp_path: Path) -> None:
-    door = Door(scenario("      - shell: echo again\n" * 10))
-    running, ended, code = await whole_run(door, tmp_path)
-    assert (ended["reason"], code) == ("loop", 1)
-    assert len(running.of("tool_call")) == 6
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

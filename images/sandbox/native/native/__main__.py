@@ -35,34 +35,45 @@ def main(argv: list[str] | None = None) -> int:
 
 def _ended(argv: list[str] | None, emit: Emit) -> tuple[str, str]:
     try:
-        return _run(parse(argv), emit)
+        return run(parse(argv), emit)
     except (NotStarted, Trouble) as error:
         return "error", str(error)
     except Interrupted as interrupted:
         return "error", f"interrupted by {interrupted}"
 
 
-def _run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
-    """Connect, then loop. The SDK's import takes longest, so it begins first."""
-    threading.Thread(target=_import_ahead, daemon=True).start()
-    spill = Spill()
-    authorisation = {"Authorization": f"Bearer {arguments.token}"}
-    client = httpx2.Client(headers=authorisation, timeout=mcp.TIMEOUT, trust_env=False)
-    gateway = mcp.Gateway(f"{arguments.entrance}/mcp", client, emit, spill)
-    offered = toolbox.gateway_tools(gateway, gateway.connect())
-    tools = toolbox.Toolbox([*toolbox.own_tools(arguments.workdir, spill), *offered], gateway, emit)
-    emit("started", model=arguments.model, tools=tools.names)
+def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
+    """Connect, then loop; give the reason and the detail of its end.
 
-    from native.loop import Limits, Loop  # noqa: PLC0415 - see above
+    The SDK's import takes longest, so it begins first.
+
+    Raises:
+        Trouble: the gateway refuses, or stayed away.
+    """
+    threading.Thread(target=_import_ahead, daemon=True).start()
+    authorisation = {"Authorization": f"Bearer {arguments.token}"}
+    with httpx2.Client(headers=authorisation, timeout=mcp.TIMEOUT, trust_env=False) as client:
+        spill = Spill()
+        gateway = mcp.Gateway(f"{arguments.entrance}/mcp", client, emit, spill)
+        offered = toolbox.gateway_tools(gateway, gateway.connect())
+        own = toolbox.own_tools(arguments.workdir, spill)
+        tools = toolbox.Toolbox([*own, *offered], gateway, emit)
+        emit("started", model=arguments.model, tools=tools.names)
+        return _converse(arguments, tools, emit, _system(arguments, gateway.peer.instructions))
+
+
+def _converse(
+    arguments: Arguments, tools: toolbox.Toolbox, emit: Emit, system: str
+) -> tuple[str, str]:
+    from native.loop import Limits, Loop  # noqa: PLC0415 - see `run`
     from native.model import Model  # noqa: PLC0415
 
     base_url = f"{arguments.entrance}/model/anthropic"
-    model = Model(base_url, arguments.token, arguments.model, max_tokens=arguments.max_tokens)
     limits = Limits(arguments.max_turns, arguments.context_tokens)
-    system = _system(arguments, gateway.peer.instructions)
-    ending = Loop(
-        model, tools, emit=emit, limits=limits, system=system, prompt=arguments.prompt
-    ).run()
+    asked = Model(base_url, arguments.token, arguments.model, max_tokens=arguments.max_tokens)
+    with contextlib.closing(asked) as model:
+        loop = Loop(model, tools, emit=emit, limits=limits, system=system, prompt=arguments.prompt)
+        ending = loop.run()
     return ending.reason, ending.detail
 
 

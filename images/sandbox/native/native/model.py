@@ -74,6 +74,10 @@ class Model:
             http_client=httpx2.Client(timeout=TIMEOUT, trust_env=False),
         )
 
+    def close(self) -> None:
+        """Let the connections go."""
+        self._client.close()
+
     def ask(
         self, system: str, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
     ) -> Answer:

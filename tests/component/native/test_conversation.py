@@ -1,0 +1,148 @@
+"""Whole conversations of the native loop: the scripted model and a gateway, each on a real socket."""
+
+import asyncio
+import base64
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from native.__main__ import run
+from native.arguments import Arguments
+from native.events import emitter
+
+from tests.fakes.door import TOKEN, Door, break_off, scenario, status
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run said, and how it ended."""
+
+    events: list[dict[str, Any]]
+    reason: str
+    detail: str
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["type"] == kind]
+
+    def result(self, number: int) -> str:
+        text: str = self.of("tool_result")[number]["text"]
+        return text
+
+
+async def conversation(door: Door, folder: Path) -> Said:
+    """A run in this process: what is tried here needs none of its own."""
+    out = io.BytesIO()
+    async with door.open():
+        arguments = Arguments("m", "You fix things.", "Fix it.", folder, door.url, TOKEN)
+        reason, detail = await asyncio.to_thread(run, arguments, emitter(out))
+    return Said([json.loads(line) for line in out.getvalue().splitlines()], reason, detail)
+
+
+async def test_the_token_is_shown_at_both_counters_and_never_said(tmp_path: Path) -> None:
+    door = Door(scenario("      - mcp: get_task\n"))
+    said = await conversation(door, tmp_path)
+    assert {headers["Authorization"] for _, headers in door.requests} == {f"Bearer {TOKEN}"}
+    assert TOKEN not in json.dumps(said.events)
+
+
+async def test_a_model_that_stops_completes_the_run(tmp_path: Path) -> None:
+    said = await conversation(Door(scenario("      - say: Nothing to do.\n")), tmp_path)
+    assert (said.reason, said.detail) == ("completed", "Nothing to do.")
+
+
+async def test_an_unexpected_result_reaches_the_transcript(tmp_path: Path) -> None:
+    steps = "      - shell: echo hello\n        expect: bye\n      - shell: touch never\n"
+    said = await conversation(Door(scenario(steps)), tmp_path)
+    assert "step 1 (shell, line 5): expected the text 'bye', got the result 'hello'" in said.detail
+    assert len(said.of("tool_call")) == 1
+
+
+async def test_403_of_the_model_gateway_ends_the_run_at_once(tmp_path: Path) -> None:
+    """CASE-101: one request, then the end, with the gateway's own words."""
+    door = Door(
+        scenario("      - say: x\n"), faults={"/model": [status(403, "the budget is used up")]}
+    )
+    said = await conversation(door, tmp_path)
+    assert (said.reason, said.detail) == ("error", "403: the budget is used up")
+    assert said.of("retry") == []
+
+
+async def test_busy_and_broken_answers_are_tried_again(tmp_path: Path) -> None:
+    steps = """
+      - fail: 429
+        times: 1
+        retry_after_s: 0.2
+      - fail: cut
+        times: 1
+      - fail: 529
+        times: 1
+      - say: at last
+"""
+    said = await conversation(Door(scenario(steps)), tmp_path)
+    assert said.detail == "at last"
+    reasons = [(event["reason"].split(":")[0], event["delay_s"]) for event in said.of("retry")]
+    assert reasons == [("429", 0.2), ("the model can't be reached", 1.0), ("529", 2.0)]
+
+
+async def test_a_call_that_may_have_happened_is_not_repeated(tmp_path: Path) -> None:
+    steps = """
+      - mcp: add_comment
+        expect: {error: true, contains: may have happened}
+      - say: x
+"""
+    door = Door(scenario(steps), faults={"tools/call": [break_off]})
+    said = await conversation(door, tmp_path)
+    assert said.detail == "x"
+    assert door.called == []
+    assert len([path for path, _ in door.requests if path == "/mcp"]) == 4
+
+
+async def test_a_call_that_did_not_happen_is_repeated(tmp_path: Path) -> None:
+    faults = {
+        "tools/call": [status(503, "starting"), status(429, "slow", **{"retry-after": "0.1"})]
+    }
+    door = Door(scenario("      - mcp: add_comment\n      - say: x\n"), faults=faults)
+    said = await conversation(door, tmp_path)
+    assert said.detail == "x"
+    assert door.called == [("add_comment", {})]
+    assert [event["reason"] for event in said.of("retry")] == ["503: starting", "429: slow"]
+
+
+async def test_a_tool_that_was_not_granted_is_refused_by_the_gateway_not_by_the_loop(
+    tmp_path: Path,
+) -> None:
+    steps = """
+      - mcp: delete_all
+        undeclared: true
+        expect: {error: true, contains: not granted}
+"""
+    door = Door(scenario(steps), results={"delete_all": None})
+    said = await conversation(door, tmp_path)
+    assert said.detail == "Done."
+    assert door.called == [("delete_all", {})]
+
+
+async def test_a_huge_result_and_an_image_are_kept_in_files(tmp_path: Path) -> None:
+    """CASE-69."""
+    image = {
+        "type": "image",
+        "mimeType": "image/png",
+        "data": base64.b64encode(b"PNG" * 1000).decode(),
+    }
+    big = {"type": "text", "text": "x" * (10 << 20)}
+    steps = "      - mcp: get_task\n      - mcp: add_comment\n"
+    door = Door(scenario(steps), results={"get_task": [big], "add_comment": [image]})
+    said = await conversation(door, tmp_path)
+    assert len(said.result(0)) < 31_000
+    kept = Path(said.result(0).split("all of it: ")[1].split(" ...]")[0])
+    assert kept.stat().st_size == 10 << 20
+    assert said.result(1).startswith("[image, image/png, 3000 bytes: /tmp/sandgate-")
+
+
+async def test_going_round_in_circles_ends_the_run(tmp_path: Path) -> None:
+    door = Door(scenario("      - shell: echo again\n" * 10))
+    said = await conversation(door, tmp_path)
+    assert said.reason == "loop"
+    assert len(said.of("tool_call")) == 6
