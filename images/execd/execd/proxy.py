@@ -35,7 +35,7 @@ async def proxy(request: Request, port: str, target: str) -> Answer:
     try:
         head = await exchange.ask(request, port, target)
         return await exchange.answer(request.head.method, head)
-    except (OSError, TimeoutError) as error:
+    except (OSError, TimeoutError, Refused) as error:
         await exchange.hang_up()
         raise exchange.refused or _bad_gateway(port, error) from error
     except BaseException:
@@ -59,7 +59,7 @@ class _Exchange:
     async def ask(self, request: Request, port: str, target: str) -> Head:
         """Send the request; return the head of the final response. The body may still be sent.
 
-        Raises: OSError, TimeoutError.
+        Raises: OSError, TimeoutError; Refused when what answers is not HTTP.
         """
         self._writer.write(_head_for(request, port, target))
         # No TaskGroup: this outlives the call. `hang_up` ends it, and every way out leads there.
@@ -86,10 +86,7 @@ class _Exchange:
                 raw = await self._inbound.head()
             if raw is None:
                 raise ConnectionResetError("it hung up")
-            try:
-                head = response_head(raw)
-            except Refused as refused:
-                raise ConnectionResetError(refused.message) from refused
+            head = response_head(raw)
             if head.status >= 200:  # noqa: PLR2004  # 1xx are interim
                 return head
 

@@ -65,7 +65,8 @@ class Server:
             try:
                 await connection.serve()
             finally:
-                held.remove(connection)
+                if connection in held:
+                    held.remove(connection)
 
     def _admit(self, connection: Connection, held: deque[Connection], *, inside: bool) -> bool:
         if len(held) >= (self._limits.from_inside if inside else self._limits.from_outside):
@@ -73,6 +74,7 @@ class Server:
             if oldest is None:
                 connection.drop()
                 return False
+            held.remove(oldest)  # now: many may come before its end is noticed
             oldest.drop()
         held.append(connection)
         return True

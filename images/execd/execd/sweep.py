@@ -63,49 +63,56 @@ def below(listed: list[Process], root: int) -> set[int]:
     return found
 
 
-def leftovers(children: Children) -> list[Process]:
-    """Return the live processes to kill. Only as PID 1 is everything in sight ours."""
-    listed = processes()
-    ours = below(listed, os.getpid())
-    keep = {os.getpid(), children.entrypoint}
-    return [
+def leftovers(children: Children) -> tuple[list[Process], int]:
+    """Return the live processes to kill, and how many ended ones of ours are still to be reaped.
+
+    Only as PID 1 is everything in sight ours.
+    """
+    own, listed = os.getpid(), processes()
+    ours = below(listed, own)
+    ended = [process for process in listed if process.state in "ZX"]
+    live = [
         process
         for process in listed
         if process.state not in "ZX"
-        and process.pid not in keep
-        and (os.getpid() == 1 or process.pid in ours)
+        and process.pid not in {own, children.entrypoint}
+        and (own == 1 or process.pid in ours)
     ]
+    return live, sum(process.parent == own for process in ended)
 
 
 async def sweep(children: Children) -> dict[str, object]:
     """Kill what is left; return `killed` (pid, session, name; the first 256), `count`, `remaining`.
 
-    Returns when they are gone, or after 5 s with `remaining` > 0.
+    Returns when they are gone and reaped, or after 5 s with `remaining` > 0.
     """
     killed: dict[int, Process] = {}
     loop = asyncio.get_running_loop()
     deadline, turn = loop.time() + DEADLINE_S, 0
-    while (left := leftovers(children)) and loop.time() < deadline:
-        killed.update({process.pid: process for process in left})
-        _kill(left, everything=turn >= ROUNDS and os.getpid() == 1)
+    live, ended = leftovers(children)
+    while (live or ended) and loop.time() < deadline:
+        killed.update({process.pid: process for process in live})
+        _kill(live, everything=turn >= ROUNDS and os.getpid() == 1)
         turn += 1
         await asyncio.sleep(SETTLE_S)
+        children.reap()
+        live, ended = leftovers(children)
     return {
         "killed": [
             {"pid": process.pid, "session": process.session, "name": process.name}
             for process in list(killed.values())[:SHOWN]
         ],
         "count": len(killed),
-        "remaining": len(left),
+        "remaining": len(live),
     }
 
 
-def _kill(left: list[Process], *, everything: bool) -> None:
+def _kill(live: list[Process], *, everything: bool) -> None:
     """Kill one by one; or all at once, the entrypoint too, if they multiply faster than that."""
     if everything:
         os.kill(-1, signal.SIGKILL)
         return
-    for process in left:
+    for process in live:
         try:
             os.kill(process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):

@@ -1,0 +1,29 @@
+"""One execd a test."""
+
+import runpy
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.component.execd.daemon import Daemon, running
+
+SOURCE = Path(__file__).parents[3] / "images" / "execd"
+
+
+@pytest.fixture(scope="session")
+def pyz() -> Iterator[Path]:
+    """execd packed as it is shipped, where any user can read it."""
+    folder = Path(tempfile.mkdtemp(prefix="execd-"))
+    folder.chmod(0o755)
+    runpy.run_path(str(SOURCE / "build.py"))["build"](folder / "execd")
+    yield folder / "execd"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+async def execd(pyz: Path, tmp_path: Path) -> AsyncIterator[Daemon]:
+    async with running(pyz, tmp_path) as daemon:
+        yield daemon
