@@ -21,7 +21,7 @@ up: env ## bring this installation up (what runs already stays as it is)
 down: env ## stop this installation
 	@$(BIN)/sandgate down
 
-images: env ## build the sandbox images, if their content changed
+images: env ## the Docker engine and the sandbox images, where missing or changed
 	@$(BIN)/python -m orchestrator.stack.build_images
 
 check: env ## style, types, architecture, dependencies
@@ -43,7 +43,7 @@ unit: env ## pure decisions, in seconds
 component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
 
-e2e: env ## real sandboxes; needs root, and the Docker engine that it installs if there is none
+e2e: images ## real sandboxes; needs root, and the Docker engine that it installs if there is none
 	$(PYTEST) --require-docker tests/e2e
 
 lock: env ## pin the dependencies anew

@@ -1,4 +1,4 @@
-"""`make images`: builds the images of the installation at SANDGATE_HOME, and starts nothing else."""
+"""`make images`: the engine, the tools and the images of an installation; no service is started."""
 
 import sys
 
@@ -10,6 +10,7 @@ from orchestrator.stack.images import ImageBuilder
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.steps import StepFailed, Steps
+from orchestrator.stack.up import TOOLS
 
 
 def main() -> int:
@@ -18,6 +19,8 @@ def main() -> int:
     environment = Environment()
     debian = DebianPackages()
     try:
+        with steps.step("Tools") as step:
+            debian.ensure(TOOLS, doing=step.doing)
         with steps.step("Docker engine") as step:
             docker = engine.ensure(step, debian, docker_host=environment.docker_host)
         here = Installation.open(environment.home, create=True)

@@ -1,6 +1,6 @@
 """The engine's images as a store by content: found by a label, built, imported, proven, removed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +62,9 @@ class ImageStore:
             self.client.images.get(tag)
         except ImageNotFound:
             same = self.client.images.list(filters={"label": f"{CONTENT_LABEL}={content}"})
-            return bool(same) and same[0].tag(*tag.split(":"))
+            # The unfinished layers of a build carry its base's label: only what was tagged is whole.
+            whole = next((i for i in same if any(f"-{kind}:" in known for known in i.tags)), None)
+            return whole is not None and whole.tag(*tag.split(":"))
         return True
 
     def build(self, kind: str, content: str, context: Path, *, base: str) -> None:
@@ -151,13 +153,13 @@ class ImageStore:
             patient.close()
         return True
 
-    def remove_all(self) -> list[str]:
-        """Remove this installation's tags, and with them images that no other one shares."""
+    def remove_all(self, *, keep: Collection[str] = ()) -> list[str]:
+        """Remove this installation's tags but `keep`, and with them images that no other shares."""
         removed: list[str] = []
         for image in self.client.images.list():
             for tag in image.tags:
-                if tag.startswith(f"sandgate/{self.name}-"):
-                    with suppress(APIError):  # a container still uses it: the caller sees it stay
+                if tag.startswith(f"sandgate/{self.name}-") and tag not in keep:
+                    with suppress(APIError):  # a container still uses it: it isn't in the answer
                         self.client.images.remove(tag)
                         removed.append(tag)
         return removed

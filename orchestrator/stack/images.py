@@ -63,6 +63,8 @@ class ImageBuilder:
                 sandbox=self._ensure(store, step, "sandbox", self._sandbox),
                 execd=self.execd_image or self._ensure(store, step, "execd", self._execd),
             )
+            if step.worked:
+                self._remove_older(store)
         step.note(", ".join(tag.rpartition("/")[2] for tag in (tags.sandbox, tags.execd)))
         return tags
 
@@ -91,6 +93,18 @@ class ImageBuilder:
             build(store, step, content)
         return store.tag(kind, content)
 
+    def _remove_older(self, store: ImageStore) -> None:
+        """Remove what an upgrade has left behind; a sandbox that still runs keeps its image."""
+        store.remove_all(
+            keep=[store.tag(kind, self.content(kind)) for kind in ("base", "sandbox", "execd")]
+        )
+        for tar in self.cache.glob("base-*.tar"):
+            if tar != self._tar():
+                tar.unlink()
+
+    def _tar(self) -> Path:
+        return self.cache / f"base-{self.content('base')[:12]}.tar"
+
     def _base(self, store: ImageStore, step: Step, content: str) -> None:
         image = f"debian:{apt_sources.this_suite()}-slim"
         step.doing(f"asking a registry for {image}")
@@ -98,7 +112,7 @@ class ImageBuilder:
             step.doing(f"adding packages to {image}")
             store.install("base", content, image, self._packages())
         else:
-            tar = self.cache / f"base-{content[:12]}.tar"
+            tar = self._tar()
             if not tar.exists():
                 rootfs.make_tar(tar, self._packages(), debian=self.debian, doing=step.doing)
             step.doing("importing the root file system")

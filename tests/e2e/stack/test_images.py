@@ -101,6 +101,28 @@ def test_an_image_names_no_installation_that_its_containers_would_inherit(
         assert set(store.client.images.get(tag).labels) == {CONTENT_LABEL}
 
 
+def test_what_an_upgrade_leaves_behind_is_removed(
+    builder: ImageBuilder, tags: ImageTags, store: ImageStore, tmp_path: Path
+) -> None:
+    copy_content(builder.source, tmp_path / "images")
+    older = replace(builder, name="sg0e2e03", cache=tmp_path / "cache", source=tmp_path / "images")
+    with ImageStore.on(older.engine, older.name) as olders:
+        try:
+            old, _ = ensure(older)
+            with (tmp_path / "images" / "execd" / "bootstrap.sh").open("a") as script:
+                script.write("# changed\n")
+            new, _ = ensure(older)
+            kept = {tag for tag in (old.execd, new.execd) if _exists(olders, tag)}
+            assert kept == {new.execd}
+        finally:
+            olders.remove_all()
+    assert _exists(store, tags.sandbox)
+
+
+def _exists(store: ImageStore, tag: str) -> bool:
+    return bool(store.client.images.list(filters={"reference": tag}))
+
+
 def test_another_execd_image_is_used_as_it_is(builder: ImageBuilder, tags: ImageTags) -> None:
     assert ensure(replace(builder, execd_image="registry/execd:1"))[0] == ImageTags(
         sandbox=tags.sandbox, execd="registry/execd:1"
