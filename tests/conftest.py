@@ -5,6 +5,12 @@ import os
 import docker
 import pytest
 from docker.errors import DockerException
+from rich.console import Console
+
+from orchestrator.settings import Environment
+from orchestrator.stack import engine
+from orchestrator.stack.packages import DebianPackages
+from orchestrator.stack.steps import StepFailed, Steps
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not any(item.get_closest_marker("docker") for item in items):
         return
+    if config.getoption("--require-docker"):
+        _have_an_engine()
     missing = _missing()
     if not missing:
         return
@@ -34,6 +42,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def fail_without_docker() -> None:
     """Fails: Docker was required, and isn't there."""
     pytest.fail(_missing() or "Docker was not there when the tests were collected")
+
+
+def _have_an_engine() -> None:
+    """Docker was required: install and start it by the product's own set-up, if there is none."""
+    try:
+        with Steps(Console(stderr=True)).step("Docker engine for the tests") as step:
+            engine.ensure(step, DebianPackages(), docker_host=Environment().docker_host)
+    except StepFailed as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def _missing() -> str:

@@ -19,8 +19,9 @@ from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.run import follow
 from orchestrator.cli.screen import one_line, plain, print_json
 from orchestrator.settings import Environment, inherited_environment
+from orchestrator.stack import local_git
 from orchestrator.stack.demo.evidence import Pushed, pushed, test_result
-from orchestrator.stack.demo.stage import GIT_USER, Stage, set_stage
+from orchestrator.stack.demo.stage import Stage, set_stage
 from orchestrator.stack.demo.task import DemoTask, load_demo
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.services import LOOPBACK, polarion_token
@@ -93,7 +94,7 @@ def _assign(runner: Runner, stage: Stage, task: DemoTask) -> str:
     """Seal the secrets, hire the agent, assign the task; returns the task's id."""
     secrets = (
         ("anthropic", stage.model_key, stage.model_url, "anthropic"),
-        ("githost", stage.git_password, stage.git_host, f"git:{GIT_USER}"),
+        (local_git.SECRET, stage.git_password, stage.git_host, f"git:{local_git.USER}"),
     )
     for name, file, host, kind in secrets:
         body = {"value": file.read_text(), "hosts": [host], "kind": kind}
@@ -102,7 +103,7 @@ def _assign(runner: Runner, stage: Stage, task: DemoTask) -> str:
         "/api/agents",
         {"name": AGENT, "title": "Rex", "model": MODEL, "instructions": INSTRUCTIONS},
     )
-    repository = {"url": stage.repository_url, "push": True, "credential": "githost"}
+    repository = {"url": stage.repository_url, "push": True, "credential": local_git.SECRET}
     runner.post(
         "/api/engagements",
         {

@@ -10,6 +10,7 @@ from rich.console import Console
 from entrance.vault.kinds import KINDS
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, runner
+from orchestrator.cli.repositories import named
 from orchestrator.cli.screen import print_json, print_table
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
@@ -47,11 +48,12 @@ def hire(
     supervisor: Annotated[str, typer.Option(help="The user who answers and approves.")],
     budget: Annotated[str, typer.Option(help="US dollars for all its runs.")],
     repo: Annotated[
-        list[str] | None, typer.Option(help="A repository it may work in; `URL` or `URL=SECRET`.")
+        list[str] | None,
+        typer.Option(help="A repository it may work in: `URL`, `URL=SECRET`, or a local path."),
     ] = None,
     read: Annotated[
         list[str] | None,
-        typer.Option(help="A repository it may only fetch; `URL` or `URL=SECRET`."),
+        typer.Option(help="A repository it may only fetch: `URL`, `URL=SECRET`, or a local path."),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -77,7 +79,7 @@ def create_task(
     project: Annotated[str, typer.Option()],
     title: Annotated[str, typer.Option()],
     description: Annotated[str, typer.Option(help="Text, or `@FILE` to read it from a file.")] = "",
-    repo: Annotated[str, typer.Option(help="The repository's URL.")] = "",
+    repo: Annotated[str, typer.Option(help="The repository: its URL, or a local path.")] = "",
     base: Annotated[str, typer.Option(help="The branch to start from.")] = "main",
     assign: Annotated[str | None, typer.Option(help="The agent; assigning starts the run.")] = None,
     json: JsonFlag = False,
@@ -90,7 +92,7 @@ def create_task(
             "project": project,
             "title": title,
             "description": text,
-            "repository": repo,
+            "repository": named(repo).url if repo else "",
             "base_branch": base,
             "assign": assign,
         },
@@ -142,8 +144,8 @@ def read_text(path: Path) -> str:
 
 
 def _repository(text: str, *, push: bool) -> dict[str, object]:
-    url, _, credential = text.partition("=")
-    return {"url": url, "push": push, "credential": credential or None}
+    found = named(text)
+    return {"url": found.url, "push": push, "credential": found.credential}
 
 
 def _say(made: dict[str, str], sentence: str, *, json: bool) -> None:

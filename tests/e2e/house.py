@@ -15,10 +15,10 @@ from rich.console import Console
 from entrance.trail import trail
 from orchestrator.cli.client import Runner
 from orchestrator.settings import inherited_environment
-from orchestrator.stack import down
+from orchestrator.stack import down, local_git
 from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.demo.project import DemoRepository
-from orchestrator.stack.demo.stage import GIT_USER, Play, Stage, serve_stage
+from orchestrator.stack.demo.stage import Play, Stage, serve_stage
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.process import recorded_pid
 from orchestrator.stack.services import LOOPBACK
@@ -46,8 +46,15 @@ class House:
     stage: Stage
     runner: Runner
 
-    def task(self, title: str, description: str = "", *, repository: str | None = None) -> str:
-        """Create a task for rex; the scenario is chosen by what its text contains."""
+    def task(
+        self,
+        title: str,
+        description: str = "",
+        *,
+        repository: str | None = None,
+        agent: str = "rex",
+    ) -> str:
+        """Create a task for an agent; the scenario is chosen by what its text contains."""
         made = self.runner.post(
             "/api/tasks",
             {
@@ -55,7 +62,7 @@ class House:
                 "title": title,
                 "description": description,
                 "repository": self.stage.repository_url if repository is None else repository,
-                "assign": "rex",
+                "assign": agent,
             },
         )
         return str(made["id"])
@@ -167,7 +174,7 @@ def _hire(house: House) -> None:
     stage, runner = house.stage, house.runner
     for name, file, host, kind in (
         ("anthropic", stage.model_key, stage.model_url, "anthropic"),
-        ("githost", stage.git_password, stage.git_host, f"git:{GIT_USER}"),
+        (local_git.SECRET, stage.git_password, stage.git_host, f"git:{local_git.USER}"),
     ):
         body = {"value": file.read_text(), "hosts": [host], "kind": kind}
         runner.put(f"/api/secrets/{name}", body)
@@ -179,6 +186,6 @@ def _hire(house: House) -> None:
             "project": "DEMO",
             "supervisor": "lead",
             "budget_usd": "50",
-            "repositories": [{"url": stage.repository_url, "credential": "githost"}],
+            "repositories": [{"url": stage.repository_url, "credential": local_git.SECRET}],
         },
     )

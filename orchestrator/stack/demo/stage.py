@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.stack import local_git
 from orchestrator.stack.demo.project import DemoRepository, make_repository
 from orchestrator.stack.demo.task import SCENARIO, DemoTask
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
-from orchestrator.stack.process import answers_http, answers_tcp
+from orchestrator.stack.process import answers_tcp
 from orchestrator.stack.services import LOOPBACK, Service, python_program
 from orchestrator.stack.steps import Steps
-
-GIT_USER = "sandgate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +46,19 @@ class Play:
 
 def serve_stage(here: Installation, play: Play, steps: Steps, env: Mapping[str, str]) -> Stage:
     """Have the git host and the scripted model running. Raises: StepFailed."""
-    git_host = f"http://{LOOPBACK}:{here.ports.githost}"
-    password, key = make_key(here.keys / "githost.password"), make_key(here.keys / "model.key")
+    key = make_key(here.keys / "model.key")
     with steps.step("Demo: git host") as step:
-        _git_host(here, password, env).ensure(step)
+        local_git.service(here, env).ensure(step)
     with steps.step("Demo: scripted model") as step:
         _model(here, play.script, key, env).ensure(step)
     return Stage(
         repository=play.repository,
-        repository_url=f"{git_host}/{play.path}",
-        git_host=git_host,
-        git_password=password,
+        repository_url=f"{local_git.base_url(here)}/{play.path}",
+        git_host=local_git.base_url(here),
+        git_password=local_git.password(here),
         model_url=f"http://{LOOPBACK}:{here.ports.model}",
         model_key=key,
     )
-
-
-def _git_host(here: Installation, password: Path, env: Mapping[str, str]) -> Service:
-    credential = here.keys / "githost.credential"
-    credential.touch(mode=0o600)
-    credential.write_text(f"{GIT_USER}:{password.read_text()}")
-    port = here.ports.githost
-    arguments = (
-        f"--root={here.data('githost')}",
-        f"--port={port}",
-        f"--credential-file={credential}",
-    )
-    program = python_program(here, "githost", ("-m", "orchestrator.stack.githost", *arguments), env)
-    return Service(program, port, lambda: answers_http(LOOPBACK, port, "/healthz"))
 
 
 def _model(here: Installation, script: Path, key: Path, env: Mapping[str, str]) -> Service:
