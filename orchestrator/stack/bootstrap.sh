@@ -76,7 +76,7 @@ find_python() {
         return
     fi
     for minor in 13 12 14 15; do
-        for python in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3."$minor"*/bin/python3 /usr/local/bin/python3."$minor"; do
+        for python in "python3.$minor" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}"/versions/3."$minor"*/bin/python3 /usr/local/bin/python3."$minor"; do
             new_enough "$python" && { printf '%s\n' "$python"; return; }
         done
     done
@@ -90,7 +90,7 @@ make_venv_by_uv() {
     if [ -z "$uv" ]; then
         python3 -m pip --version >/dev/null 2>&1 ||
             give_up "no Python >= 3.12 was found, and neither uv nor pip to get one." \
-                "Looked on PATH and in ${PYENV_ROOT:-$HOME/.pyenv}/versions. Install one, or name it: PYTHON=/path/to/python3 make"
+                "Looked on PATH and in ${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions. Install one, or name it: PYTHON=/path/to/python3 make"
         step "getting uv, to get a Python" python3 -m pip install --quiet --target "$venv/.uv" uv
         uv=$venv/.uv/bin/uv
     fi
