@@ -60,14 +60,17 @@ class Lifecycle:
         _require_mounted(spec)
         await self.kill(spec.run)
         began = time.monotonic()
+        asked = False
         try:
             for volume in tmp_volumes(self._blueprint, spec.run):
                 await self._engine.make_volume(volume, spec.run)
+            asked = True
             made = await self._server.create(request)
+            asked = False
             sandbox, told = await self._admit(spec, made)
         except BaseException as error:
             # Also when we were cancelled: what was asked for must not live on.
-            late = isinstance(error, Unanswered | asyncio.CancelledError)
+            late = asked and isinstance(error, Unanswered | asyncio.CancelledError)
             await asyncio.shield(self._undo(spec.run, late=late))
             raise
         told["create_ms"] = round((time.monotonic() - began) * 1000)
