@@ -5,12 +5,19 @@ import os
 import docker
 import pytest
 from docker.errors import DockerException
+from hypothesis import HealthCheck, settings
 from rich.console import Console
 
 from orchestrator.settings import Environment
 from orchestrator.stack import engine
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.steps import StepFailed, Steps
+
+# A busy machine is no fault of the code: no test is judged by its time.
+settings.register_profile(
+    "sandgate", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("sandgate")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
