@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
 from aiohttp import web
 
 from polarion_app.config import load
@@ -22,6 +23,7 @@ MAX_LINE = 64 * 1024
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 stopped by a signal, 1 could not serve, 2 wrong use."""
     args = _parser().parse_args(arguments)
+    _log_to_stderr()
     try:
         token = _token(args.admin_token_file)
     except (OSError, ValueError) as error:
@@ -52,6 +54,19 @@ async def _serve(args: argparse.Namespace, token: str) -> None:
         await stop.wait()
     finally:
         await runner.cleanup()
+
+
+def _log_to_stderr() -> None:
+    """One JSON object a line, tracebacks without the values of variables: those may be secrets."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
 
 
 def _now() -> datetime:

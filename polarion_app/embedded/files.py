@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Files:
         file.close()
         return name, length
 
-    async def chunks(self, name: str) -> AsyncIterator[bytes]:
+    async def chunks(self, name: str) -> AsyncGenerator[bytes]:
         """The file's bytes."""
         file = await asyncio.to_thread((self._folder / name).open, "rb")
         try:

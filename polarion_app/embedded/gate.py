@@ -33,10 +33,10 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
     except web.HTTPException as error:
         headers = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
         return _answer(ApiError(HTTPStatus(error.status), None), headers)
-    except Exception:
+    except ConnectionError:
+        raise  # the caller hung up: there is nobody to answer
+    except Exception:  # noqa: BLE001 - the one place that answers for whatever failed
         _log.exception("request_failed", method=request.method, path=request.rel_url.raw_path)
-        if request.protocol.transport is None or request.protocol.transport.is_closing():
-            raise
         return _answer(
             ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed; see its log.")
         )

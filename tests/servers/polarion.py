@@ -78,7 +78,10 @@ async def client_of(base: str, token: str = ADMIN_TOKEN) -> AsyncIterator[Polari
     """Our client as the token's user."""
     async with aiohttp.ClientSession() as session:
         yield PolarionClient(
-            session, base, lambda _method, _url: {"Authorization": f"Bearer {token}"}, patience=QUICK
+            session,
+            base,
+            lambda _method, _url: {"Authorization": f"Bearer {token}"},
+            patience=QUICK,
         )
 
 

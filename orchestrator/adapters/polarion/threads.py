@@ -1,5 +1,6 @@
 """What hangs on a work item: comments, links, attachments."""
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -132,18 +133,17 @@ class Attachments(_OfItem):
             "data": [{"type": "workitem_attachments", "lid": "file", "attributes": attributes}]
         }
         what = f"attaching {name!r} to {item}"
-        file = content.open("rb") if isinstance(content, Path) else None
+        file = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
         try:
             form = aiohttp.FormData(quote_fields=True)
             form.add_field(
                 "resource", orjson.dumps(resource).decode(), content_type="application/json"
             )
-            form.add_field("files", file or content, filename=name, content_type=_OCTETS)
+            form.add_field("files", file, filename=name, content_type=_OCTETS)
             async with self._locks.holding(item):
                 return ids_of(await self._api.upload(self._url(item), form, what), what)[0]
         finally:
-            if file:
-                file.close()
+            file.close()
 
     async def content(
         self, attachment: str, *, limit_bytes: int = MAX_DOWNLOAD_BYTES

@@ -5,6 +5,7 @@ connection fails. Never: 401 and 403 (a wrong token fails at once), and whatever
 """
 
 import contextlib
+import io
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -130,7 +131,8 @@ class Transport:
 
     async def _once(self, method: str, url: URL, body: bytes | None, what: str) -> Any:
         headers = {"Content-Type": JSON} if body is not None else {}
-        async with self._answering(method, url, what, data=body, headers=headers) as response:
+        data = None if body is None else io.BytesIO(body)  # sent piece by piece, not in one go
+        async with self._answering(method, url, what, data=data, headers=headers) as response:
             answer = await _whole(response, what)
         return _good(answer, what)
 

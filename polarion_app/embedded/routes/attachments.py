@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,9 +65,12 @@ async def get_content(call: Call) -> web.StreamResponse:
     headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
     response = web.StreamResponse(headers=headers)
     response.content_type = "application/octet-stream"
-    await response.prepare(call.request)
-    async for chunk in call.api.files.chunks(found["file"]):
-        await response.write(chunk)
+    async with aclosing(call.api.files.chunks(found["file"])) as chunks:
+        first = await anext(chunks, b"")  # a file that can't be read is still an error here
+        await response.prepare(call.request)
+        await response.write(first)
+        async for chunk in chunks:
+            await response.write(chunk)
     await response.write_eof()
     return response
 

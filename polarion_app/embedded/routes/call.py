@@ -59,9 +59,12 @@ class Call:
 
     @classmethod
     def of(cls, request: web.Request) -> Self:
-        """Raises: ApiError 400 for path segments with control characters, and for `revision`."""
+        """Raises: ApiError 400 for control characters in the address, and for `revision`."""
         if any(bodies.CONTROLS.search(part) for part in request.match_info.values()):
             raise bad_request("A path can't hold control characters.")
+        for name, value in request.query.items():
+            if bodies.CONTROLS.search(value):
+                raise bad_request("A parameter can't hold control characters.", parameter=name)
         if "revision" in request.query:
             raise bad_request("This server keeps no history.", parameter="revision")
         base = f"{request.scheme}://{request.host}{PREFIX}"

@@ -1,7 +1,10 @@
 """Whatever is sent, the answer is an error of the API's own shape, and tells nothing of the inside."""
 
 import asyncio
+import io
 import json
+from contextlib import suppress
+from urllib.parse import quote
 
 import pytest
 
@@ -9,6 +12,7 @@ from orchestrator.adapters.polarion import NewItem, PolarionClient
 from tests.servers.polarion import PolarionServer, Reply, Wire, wire_to
 
 JSON = {"Content-Type": "application/json"}
+RESOURCE = b'{"data":[{"type":"workitem_attachments"}]}'
 
 
 def require_error(reply: Reply, status: int) -> None:
@@ -18,6 +22,24 @@ def require_error(reply: Reply, status: int) -> None:
     assert reply.error["title"]
     for word in (b"Traceback", b"sqlite", b"SELECT", b"INSERT", b".py", b"/tmp"):
         assert word not in reply.body
+
+
+def with_attributes(attributes: bytes) -> bytes:
+    """A body with one work item."""
+    return b'{"data":[{"type":"workitems","attributes":' + attributes + b"}]}"
+
+
+def with_relationship(assignee: bytes) -> bytes:
+    """A body with one task that has this for an assignee."""
+    return with_attributes(b'{"type":"task"},"relationships":{"assignee":' + assignee + b"}")
+
+
+def a_part(disposition: bytes, content: bytes) -> bytes:
+    """A form with one part."""
+    return b"--B\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n--B--\r\n" % (
+        disposition,
+        content,
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,19 +53,19 @@ def require_error(reply: Reply, status: int) -> None:
         pytest.param(b'{"data":[]}', id="none"),
         pytest.param(b'{"data":[7]}', id="a number"),
         pytest.param(b'{"data":[{"type":"users"}]}', id="another type"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":[]}]}', id="attributes as a list"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"title":"t"}}]}', id="no work item type"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":{}}}]}', id="type as an object"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","title":7}}]}', id="title as a number"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","title":"a\\u0000b"}}]}', id="a NUL"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","title":"\\ud800"}}]}', id="half a surrogate"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","a\\"b":"x"}}]}', id="a quote in a key"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","customFields":{"a":1}}}]}', id="customFields as an object"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task"},"relationships":{"assignee":7}}]}', id="a relationship as a number"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task"},"relationships":{"assignee":{"data":["x"]}}}]}', id="an identifier as text"),
+        pytest.param(with_attributes(b"[]"), id="attributes as a list"),
+        pytest.param(with_attributes(b'{"title":"t"}'), id="no work item type"),
+        pytest.param(with_attributes(b'{"type":{}}'), id="type as an object"),
+        pytest.param(with_attributes(b'{"type":"task","title":7}'), id="title as a number"),
+        pytest.param(with_attributes(b'{"type":"task","title":"a\\u0000b"}'), id="a NUL"),
+        pytest.param(with_attributes(b'{"type":"task","title":"\\ud800"}'), id="half a surrogate"),
+        pytest.param(with_attributes(b'{"type":"task","a\\"b":"x"}'), id="a quote in a key"),
+        pytest.param(with_attributes(b'{"type":"task","customFields":{"a":1}}'), id="customFields"),
+        pytest.param(with_attributes(b'{"type":"task","dueDate":"soon"}'), id="no date"),
+        pytest.param(with_relationship(b"7"), id="a relationship as a number"),
+        pytest.param(with_relationship(b'{"data":["x"]}'), id="an identifier as text"),
         pytest.param(b"[" * 100_000, id="nested without end"),
         pytest.param(b"\xff\xfe{}", id="no UTF-8"),
-        pytest.param(b'{"data":[{"type":"workitems","attributes":{"type":"task","dueDate":"soon"}}]}', id="no date"),
     ],
 )  # fmt: skip
 async def test_a_bad_body_is_a_400(wire: Wire, project: str, body: bytes) -> None:
@@ -124,7 +146,7 @@ async def test_a_bad_parameter_is_a_400(
         ("GET", "/projects/AGENTS/workitems/100%25", 404),
         ("GET", "/projects/AGENTS/workitems/%ZZ", 404),
         ("GET", "/projects/AGENTS/workitems/%FF", 404),
-        ("GET", "/projects/AGENTS/workitems/AG-1/attachments/..%2F..%2F..%2Fpolarion.sqlite3/content", 404),
+        ("GET", "/projects/AGENTS/workitems/AG-1/attachments/..%2F..%2Fpasswd/content", 404),
         ("GET", "/projects/AGENTS/workitems/AG-1/comments/99999999999999999999999", 404),
         ("GET", "/users/' OR 1=1 --".replace(" ", "%20"), 404),
         ("GET", "/projects/AGENTS%27%20OR%20%271%27=%271/workitems", 404),
@@ -147,44 +169,41 @@ async def test_media_types_are_checked(wire: Wire, project: str) -> None:
     require_error(await wire.ask("GET", item, headers={"Accept": "application/vnd.api+json"}), 406)
     for accept in ("*/*", "application/json", "text/html, application/json;q=0.5"):
         assert (await wire.ask("GET", item, headers={"Accept": accept})).status == 200
-    require_error(await wire.ask("GET", f"{item}/attachments/1-a/content", headers={"Accept": "application/json"}), 406)
+    require_error(
+        await wire.ask(
+            "GET", f"{item}/attachments/1-a/content", headers={"Accept": "application/json"}
+        ),
+        406,
+    )
     text = {"Content-Type": "text/plain"}
     require_error(await wire.ask("PATCH", item, data=b"{}", headers=text), 415)
     require_error(await wire.ask("POST", f"{item}/attachments", json={"data": []}), 415)
 
 
 @pytest.mark.parametrize(
-    ("form", "status"),
+    "form",
     [
-        pytest.param(b"", 400, id="empty"),
-        pytest.param(b"nonsense", 400, id="no parts"),
-        pytest.param(b"--B\r\n\r\n", 400, id="a part without an end"),
-        pytest.param(
-            b'--B\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\nx\r\n--B--\r\n',
-            400,
-            id="CASE-109 no resource part",
-        ),
-        pytest.param(
-            b'--B\r\nContent-Disposition: form-data; name="resource"\r\n\r\n{"data":[{"type":"workitem_attachments"}]}\r\n--B--\r\n',
-            400,
-            id="no file",
-        ),
-        pytest.param(
-            b'--B\r\nContent-Disposition: form-data; name="resource"\r\n\r\n{"data"\r\n--B--\r\n',
-            400,
-            id="broken resource",
-        ),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"nonsense", id="no parts"),
+        pytest.param(b"--B\r\n\r\n", id="a part without an end"),
+        pytest.param(a_part(b'name="files"; filename="a"', b"x"), id="CASE-109 no resource part"),
+        pytest.param(a_part(b'name="resource"', RESOURCE), id="no file"),
+        pytest.param(a_part(b'name="resource"', b'{"data"'), id="broken resource"),
     ],
 )
 async def test_a_bad_form_is_refused_and_leaves_no_file(
-    wire: Wire, admin: PolarionClient, server: PolarionServer, project: str, form: bytes, status: int
+    wire: Wire,
+    admin: PolarionClient,
+    server: PolarionServer,
+    project: str,
+    form: bytes,
 ) -> None:
     folder = server.home / "data" / "attachments"
     before = set(folder.iterdir())
     made = await admin.items.create(project, NewItem("task", "T"))
     path = f"/projects/{project}/workitems/{made.split('/')[1]}/attachments"
     headers = {"Content-Type": "multipart/form-data; boundary=B"}
-    require_error(await wire.ask("POST", path, data=form, headers=headers), status)
+    require_error(await wire.ask("POST", path, data=form, headers=headers), 400)
     headers = {"Content-Type": "multipart/form-data"}
     require_error(await wire.ask("POST", path, data=form, headers=headers), 400)
     assert set(folder.iterdir()) == before
@@ -192,8 +211,12 @@ async def test_a_bad_form_is_refused_and_leaves_no_file(
 
 async def test_a_body_above_the_limit_is_a_413(wire: Wire, project: str) -> None:
     """2 MiB of JSON is the limit; a byte count that lies does not help."""
-    huge = json.dumps({"data": [{"type": "workitems", "attributes": {"type": "task", "title": "x" * 3_000_000}}]})
-    reply = await wire.ask("POST", f"/projects/{project}/workitems", data=huge.encode(), headers=JSON)
+    huge = json.dumps(
+        {"data": [{"type": "workitems", "attributes": {"type": "task", "title": "x" * 3_000_000}}]}
+    )
+    reply = await wire.ask(
+        "POST", f"/projects/{project}/workitems", data=io.BytesIO(huge.encode()), headers=JSON
+    )
     require_error(reply, 413)
 
 
@@ -202,23 +225,34 @@ async def test_a_connection_that_speaks_no_http_does_no_harm(
 ) -> None:
     for garbage in (b"\0" * 1000 + b"\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 200_000):
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(garbage)
-        writer.write_eof()
-        answer = await asyncio.wait_for(reader.read(), 10)
-        assert b"Traceback" not in answer
+        with suppress(ConnectionError):  # it may hang up before it has heard everything
+            writer.write(garbage)
+            writer.write_eof()
+            answer = await asyncio.wait_for(reader.read(), 10)
+            assert b"Traceback" not in answer
         writer.close()
     assert (await wire.ask("GET", "/user")).status == 200
 
 
 async def test_a_dangling_link_is_stored_as_polarion_stores_it(wire: Wire, project: str) -> None:
     """Lenient by default: unknown options, keys and targets are kept, a bad priority becomes the default."""
-    attributes = {"type": "task", "title": "T", "status": "imaginary", "priority": "urgent", "extra": "x"}
+    attributes = {
+        "type": "task",
+        "title": "T",
+        "status": "imaginary",
+        "priority": "urgent",
+        "extra": "x",
+    }
     made = await wire.ask(
-        "POST", f"/projects/{project}/workitems", json={"data": [{"type": "workitems", "attributes": attributes}]}
+        "POST",
+        f"/projects/{project}/workitems",
+        json={"data": [{"type": "workitems", "attributes": attributes}]},
     )
     item = made.json["data"][0]["id"]
     path = f"/projects/{project}/workitems/{item.split('/')[1]}"
-    reply = await wire.ask("POST", f"{path}/linkedworkitems", json={"data": [_link("nonsense", "NO/WHERE-1")]})
+    reply = await wire.ask(
+        "POST", f"{path}/linkedworkitems", json={"data": [_link("nonsense", "NO/WHERE-1")]}
+    )
     assert reply.status == 201
     read = await wire.ask("GET", f"{path}?fields%5Bworkitems%5D=%40all")
     shown = read.json["data"]["attributes"]
@@ -258,16 +292,25 @@ async def test_a_strict_server_checks_links_and_users(strict_server: PolarionSer
             _link("uses_skill", f"AGENTS/{item}"),
         ):
             require_error(await wire.ask("POST", path, json={"data": [link]}), 400)
-        assert (await wire.ask("POST", path, json={"data": [_link("relates_to", f"AGENTS/{item}")]})).status == 201
-        ghost = {**good, "relationships": {"assignee": {"data": [{"type": "users", "id": "ghost"}]}}}
-        require_error(await wire.ask("POST", "/projects/AGENTS/workitems", json={"data": [ghost]}), 400)
+        assert (
+            await wire.ask("POST", path, json={"data": [_link("relates_to", f"AGENTS/{item}")]})
+        ).status == 201
+        ghost = {
+            **good,
+            "relationships": {"assignee": {"data": [{"type": "users", "id": "ghost"}]}},
+        }
+        require_error(
+            await wire.ask("POST", "/projects/AGENTS/workitems", json={"data": [ghost]}), 400
+        )
 
 
 async def test_a_bulk_write_is_all_or_nothing(wire: Wire, project: str) -> None:
     """The second of three rows is wrong: none is stored, and no number is lost to readers."""
     good = {"type": "workitems", "attributes": {"type": "task", "title": "T"}}
     bad = {"type": "workitems", "attributes": {"type": "task", "title": 7}}
-    reply = await wire.ask("POST", f"/projects/{project}/workitems", json={"data": [good, bad, good]})
+    reply = await wire.ask(
+        "POST", f"/projects/{project}/workitems", json={"data": [good, bad, good]}
+    )
     require_error(reply, 400)
     assert reply.error["source"]["pointer"] == "$.data[1].attributes.title"
     listed = await wire.ask("GET", f"/projects/{project}/workitems")
@@ -283,6 +326,4 @@ def _link(role: str, target: str) -> dict[str, object]:
 
 
 def _quoted(text: str) -> str:
-    from urllib.parse import quote
-
     return quote(text, safe="")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from entrance.errors import Conflict, Forbidden, NotFound
@@ -128,7 +129,9 @@ async def test_a_token_ends_with_its_revocation_expiry_or_user(
     bot = f"bot-{project.lower()}"
     tokens = f"/users/{bot}/tokens"
     async with wire_to(server.base.replace("/rest/v1", "/embedded")) as ours:
-        expired = await ours.ask("POST", tokens, json={"name": "old", "expires": "2020-01-01T00:00:00Z"})
+        expired = await ours.ask(
+            "POST", tokens, json={"name": "old", "expires": "2020-01-01T00:00:00Z"}
+        )
         assert expired.status == 201
         async with wire_to(server.base, expired.json["data"]["attributes"]["token"]) as wire:
             assert (await wire.ask("GET", "/user")).status == 401
@@ -157,8 +160,6 @@ async def test_a_wrong_token_fails_at_once(server: PolarionServer) -> None:
         nonlocal asked
         asked += 1
         return {"Authorization": "Bearer nonsense"}
-
-    import aiohttp
 
     async with aiohttp.ClientSession() as session:
         client = PolarionClient(session, server.base, wrong)

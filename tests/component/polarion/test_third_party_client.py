@@ -49,9 +49,7 @@ async def test_it_makes_more_items_than_a_page_holds_and_lists_them_all(
     ]
     await off_the_loop(lambda: items.create(new))
     assert len({item.id for item in new}) == 130
-    found = await off_the_loop(
-        lambda: items.get_all("type:task", fields={"workitems": "@all"})
-    )
+    found = await off_the_loop(lambda: items.get_all("type:task", fields={"workitems": "@all"}))
     assert {item.title for item in found} == {f"T{n}" for n in range(130)}
     assert found[7].additional_attributes["repository"] == "https://git.example/7"
 
@@ -87,10 +85,14 @@ async def test_it_links_items_both_ways_of_asking(
     await off_the_loop(lambda: items.create([first, second]))
     assert first.id
     assert second.id
-    link = third_party.WorkItemLink(first.id, second.id, "delegated_from", secondary_work_item_project=project)
+    link = third_party.WorkItemLink(
+        first.id, second.id, "delegated_from", secondary_work_item_project=project
+    )
     await off_the_loop(lambda: items.links.create(link))
     listed = await off_the_loop(lambda: items.links.get_all(first.id or ""))
-    assert [(one.role, one.secondary_work_item_id) for one in listed] == [("delegated_from", second.id)]
+    assert [(one.role, one.secondary_work_item_id) for one in listed] == [
+        ("delegated_from", second.id)
+    ]
     read = await off_the_loop(lambda: items.get(first.id or ""))
     assert read is not None
     assert [one.secondary_work_item_id for one in read.linked_work_items] == [second.id]
