@@ -13,7 +13,14 @@ from orchestrator.runner.world import Limits, World
 
 
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
-    """Follow for at most `limits.attention_s`; finish the run when its harness is over."""
+    """Follow for at most `limits.attention_s`; finish the run when its harness, or its sandbox, is over."""
+    try:
+        await _follow(world, run, sandbox)
+    except NotFound as error:
+        await finish(world, run, Exit(None, Cause.SANDBOX_LOST, str(error)))
+
+
+async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
     harness = world.harnesses[run.harness]
     beat = world.clock.now()
     until = beat + timedelta(seconds=world.limits.attention_s)
@@ -22,9 +29,7 @@ async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
         if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
             await world.sandboxes.renew(sandbox)
             beat = now
-        progress = await _progress(world, run, sandbox)
-        if progress is None:
-            return
+        progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
         if progress.lines:
             run = await world.tell(run.id, _events(harness, progress.lines), progress.cursor)
             continue
@@ -34,14 +39,6 @@ async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
             return
         await asyncio.sleep(world.limits.poll_s)
         run = await world.runs.get(run.id)
-
-
-async def _progress(world: World, run: Run, sandbox: Sandbox) -> Progress | None:
-    try:
-        return await world.sandboxes.progress(sandbox, run.command, run.cursor)
-    except NotFound as error:
-        await finish(world, run, Exit(None, Cause.SANDBOX_LOST, str(error)))
-        return None
 
 
 def _events(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:

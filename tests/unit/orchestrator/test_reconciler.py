@@ -12,7 +12,7 @@ from entrance.ports import Usage
 from entrance.session import Ended, RunId, TaskId, hash_token
 from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
 from orchestrator.domain.task import TaskStatus
-from orchestrator.ports import Completed
+from orchestrator.ports import Completed, Sandbox
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
 from tests.fakes.world import TASK, FakeWorld
 
@@ -148,6 +148,26 @@ async def test_a_lost_sandbox_fails_the_run_and_does_not_restart_it(world: FakeW
     assert run
     assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.SANDBOX_LOST)
     assert world.sandboxes.made == 1
+
+
+async def test_a_heartbeat_that_finds_no_sandbox_is_a_lost_sandbox(world: FakeWorld) -> None:
+    world.sandboxes.harness.exit_code = None
+    reconciler = world.reconciler()
+    for _ in range(2):
+        await reconciler.handle(TASK.id)
+    find = world.sandboxes.find
+
+    async def gone_after_it_was_found(run: RunId, token: str) -> Sandbox | None:
+        found = await find(run, token)
+        world.sandboxes.live.clear()
+        return found
+
+    world.sandboxes.find = gone_after_it_was_found  # type: ignore[method-assign]
+    await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    assert run.exit
+    assert run.exit.cause is Cause.SANDBOX_LOST
 
 
 async def test_a_silent_harness_is_ended(world: FakeWorld) -> None:
