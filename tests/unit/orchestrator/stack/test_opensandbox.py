@@ -117,3 +117,14 @@ def test_no_namespace_can_be_made() -> None:
     rules = [rule for rule in PROFILE["syscalls"] if "clone" in rule["names"]]
     assert [rule["args"][0]["value"] for rule in rules] == [0x7E020000]
     assert "clone3" not in ALLOWED
+
+
+@pytest.mark.parametrize(
+    "name",
+    "prlimit64 sched_setattr sched_setparam sched_setscheduler setpriority ioprio_set".split(),
+)
+def test_limits_and_priorities_can_be_set_by_the_caller_for_itself_alone(name: str) -> None:
+    """execd has the agent's uid: a limit of processor time on it would end the sandbox."""
+    [rule] = [rule for rule in PROFILE["syscalls"] if name in rule["names"]]
+    pid = rule["args"][-1]
+    assert (pid["value"], pid["op"]) == (0, "SCMP_CMP_EQ")
