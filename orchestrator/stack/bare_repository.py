@@ -28,20 +28,27 @@ def create_bare_repository(files: Path, bare: Path, *, message: str) -> str:
     """
     if not bare.exists():
         part = bare.with_name(f".{bare.name}.part")
-        shutil.rmtree(part, ignore_errors=True)
         part.parent.mkdir(parents=True, exist_ok=True)
-        _git(part.parent, "init", "--quiet", "--bare", "--template=", f"-b{MAIN}", str(part))
-        for name, value in _SETTINGS.items():
-            _git(part, "config", name, value)
-        tree = ("--git-dir", str(part), "--work-tree", str(files), "-c", "core.bare=false")
-        _git(files, *tree, "add", "--all", "--force", "--", ".")
-        _git(files, *tree, "commit", "--quiet", "--message", message)
-        (part / "index").unlink()
-        part.rename(bare)
+        try:
+            _make(files, part, message)
+            part.rename(bare)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     return _git(bare, "rev-parse", "--verify", f"refs/heads/{MAIN}").strip()
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _make(files: Path, bare: Path, message: str) -> None:
+    shutil.rmtree(bare, ignore_errors=True)
+    _git(bare.parent, "init", "--quiet", "--bare", "--template=", f"-b{MAIN}", str(bare))
+    for name, value in _SETTINGS.items():
+        _git(bare, "config", name, value)
+    tree = {"GIT_DIR": str(bare), "GIT_WORK_TREE": str(files)}
+    _git(files, "add", "--all", "--force", "--", ".", **tree)
+    _git(files, "commit", "--quiet", "--message", message, **tree)
+    (bare / "index").unlink()
+
+
+def _git(folder: Path, *arguments: str, **more: str) -> str:
     env = {
         "PATH": os.defpath,
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -52,6 +59,7 @@ def _git(folder: Path, *arguments: str) -> str:
         **{f"GIT_{who}_NAME": "Sandgate" for who in ("AUTHOR", "COMMITTER")},
         **{f"GIT_{who}_EMAIL": "sandgate@localhost" for who in ("AUTHOR", "COMMITTER")},
         **{f"GIT_{who}_DATE": _EPOCH for who in ("AUTHOR", "COMMITTER")},
+        **more,
     }
     try:
         done = subprocess.run(
@@ -67,6 +75,5 @@ def _git(folder: Path, *arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StepFailed("git could not be run", why=str(error)) from error
     except subprocess.CalledProcessError as error:
-        command = next(word for word in arguments if not word.startswith("-"))
-        raise StepFailed(f"git {command} failed", why=error.stderr or error.stdout) from error
+        raise StepFailed(f"git {arguments[0]} failed", why=error.stderr or error.stdout) from error
     return done.stdout

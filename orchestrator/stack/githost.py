@@ -13,7 +13,7 @@ import hmac
 import os
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,14 +83,7 @@ async def _healthy(_: web.Request) -> web.Response:
 
 
 async def _answer(request: web.Request, root: Path) -> web.StreamResponse:
-    process = await asyncio.create_subprocess_exec(
-        *("git", "http-backend"),
-        stdin=PIPE,
-        stdout=PIPE,
-        env=_cgi_environment(request, root),
-        limit=_HEAD_BYTES,
-        start_new_session=True,
-    )
+    process = await _start(_cgi_environment(request, root))
     try:
         async with asyncio.TaskGroup() as tasks:
             feeding = tasks.create_task(_feed(request, process))
@@ -99,6 +92,25 @@ async def _answer(request: web.Request, root: Path) -> web.StreamResponse:
         return response
     finally:
         await _end(process)
+
+
+async def _start(env: Mapping[str, str]) -> Process:
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *("git", "http-backend"),
+            stdin=PIPE,
+            stdout=PIPE,
+            env=env,
+            limit=_HEAD_BYTES,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Cancelled in the middle, asyncio would lose the pipes that it had just made.
+        await _end(await starting)
+        raise
 
 
 def _cgi_environment(request: web.Request, root: Path) -> dict[str, str]:
@@ -157,16 +169,24 @@ async def _relay(request: web.Request, process: Process) -> web.StreamResponse:
 
 
 async def _end(process: Process) -> None:
-    """Leave no child behind, not even when the client leaves while git is still ending."""
+    """Leave no child and no pipe behind, not even when the client leaves in the middle."""
+    stdin, stdout = process.stdin, process.stdout
     try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_ENDS_WITHIN_S):
-                await process.wait()
+        if stdout is not None and stdout.at_eof():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ENDS_WITHIN_S):
+                    await process.wait()
     finally:
-        if process.returncode is None:
+        if process.returncode is None or not (stdout and stdout.at_eof()):
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+                os.killpg(process.pid, signal.SIGKILL)  # its children hold the pipes as well
+        if stdin is not None:
+            stdin.transport.abort()
+            with suppress(ConnectionError):
+                await stdin.wait_closed()
+        if stdout is not None:
+            await stdout.read()  # what is left in the pipe would keep it open
+        await process.wait()
 
 
 async def _serve_forever(host: GitHost, port: int) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -162,8 +163,9 @@ async def door(folder: Path, **limits: Any) -> AsyncIterator[Door]:
     for each in (root, files, home):
         each.mkdir()
     (files / "readme.txt").write_text("hello\n")
-    for name in ("small.git", "read.git", "secret.git"):
-        create_bare_repository(files, root / name, message="First")
+    create_bare_repository(files, root / "small.git", message="First")
+    for name in ("read.git", "secret.git"):
+        shutil.copytree(root / "small.git", root / name)
     saw: list[tuple[str, Mapping[str, str]]] = []
     host = GitHost(
         root, REAL_CREDENTIAL, seen=lambda request: saw.append((request.path_qs, request.headers))
