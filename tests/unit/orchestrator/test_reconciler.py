@@ -150,20 +150,20 @@ async def test_a_lost_sandbox_fails_the_run_and_does_not_restart_it(world: FakeW
     assert world.sandboxes.made == 1
 
 
-async def test_a_heartbeat_that_finds_no_sandbox_is_a_lost_sandbox(world: FakeWorld) -> None:
-    world.sandboxes.harness.exit_code = None
-    reconciler = world.reconciler()
-    for _ in range(2):
-        await reconciler.handle(TASK.id)
-    find = world.sandboxes.find
+class VanishingSandboxes(FakeSandboxes):
+    """A sandbox that is gone as soon as it was found."""
 
-    async def gone_after_it_was_found(run: RunId, token: str) -> Sandbox | None:
-        found = await find(run, token)
-        world.sandboxes.live.clear()
+    async def find(self, run: RunId, execd_token: str) -> Sandbox | None:
+        found = await super().find(run, execd_token)
+        self.live.clear()
         return found
 
-    world.sandboxes.find = gone_after_it_was_found  # type: ignore[method-assign]
-    await reconciler.handle(TASK.id)
+
+async def test_a_heartbeat_that_finds_no_sandbox_is_a_lost_sandbox(world: FakeWorld) -> None:
+    world.sandboxes = VanishingSandboxes(FakeHarness(SAYS, exit_code=None))
+    reconciler = world.reconciler()
+    for _ in range(3):
+        await reconciler.handle(TASK.id)
     run = await world.runs.latest(TASK.id)
     assert run
     assert run.exit
