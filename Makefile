@@ -46,6 +46,9 @@ component: env ## real sockets, real git, real PocketBase; no Docker
 e2e: images ## real sandboxes; needs root, and the Docker engine that it installs if there is none
 	$(PYTEST) --require-docker tests/e2e
 
+docs: env ## make the reference pages from the code
+	@$(BIN)/python -m orchestrator.cli.reference
+
 lock: env ## pin the dependencies anew
 	$(BIN)/uv pip compile -q pyproject.toml --group dev --generate-hashes --no-emit-index-url \
 		--no-emit-find-links --python-version 3.12 -o requirements.lock
@@ -54,4 +57,4 @@ clean: ## remove what tools leave behind; .venv and .sandgate stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
 
-.PHONY: help env demo up down images check fmt test unit component e2e lock clean
+.PHONY: help env demo up down images check fmt test unit component e2e docs lock clean

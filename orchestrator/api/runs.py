@@ -41,6 +41,7 @@ class RunRoutes:
         return _json([run_json(run, await self.world.runs.usage(run.id)) for run in runs])
 
     async def show(self, request: web.Request) -> web.Response:
+        """One run."""
         run = await self._run(request)
         return _json(run_json(run, await self.world.runs.usage(run.id)))
 
@@ -66,7 +67,11 @@ class RunRoutes:
         return web.FileResponse(path, headers={"Content-Type": "application/x-ndjson"})
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """Server-sent events after `?after=` or `Last-Event-ID`, live until the run has ended."""
+        """Server-sent events after `?after=` or `Last-Event-ID`, live until the run has ended.
+
+        `event`: one event, its number as the id. `run`: the run as it is now, after each batch of
+        events and at least every ten seconds; the last one is in state `ended`.
+        """
         run = await self._run(request)
         after = int(request.headers.get("Last-Event-ID") or request.query.get("after", "-1"))
         response = web.StreamResponse(

@@ -28,6 +28,7 @@ class HealthRoutes:
         return [web.get("/api/health", self.health), web.get("/api/doctor", self.doctor)]
 
     async def health(self, _request: web.Request) -> web.Response:
+        """`{status, closed}`: the process lives; `closed` says why no run may start, or is empty."""
         return web.json_response({"status": "ok", "closed": self.closed()})
 
     async def doctor(self, _request: web.Request) -> web.Response:

@@ -16,7 +16,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 class Body(BaseModel):
     """A request's body: nothing unknown passes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class NewAgent(Body):
@@ -25,27 +25,39 @@ class NewAgent(Body):
     name: Name
     """Also the bot user's id, as `bot-<name>`."""
     title: str = ""
+    """How people call it; the name, if nothing else."""
     model: str = Field(pattern=r"^[a-z0-9_-]+:\S+$")
+    """`provider:model`."""
     harness: str = "native"
+    """The loop that runs it."""
     instructions: str = ""
+    """What it is told at the start of every run."""
 
 
 class GrantedRepository(Body):
     """A repository to be opened to the agent."""
 
     url: str
+    """Its http(s) URL, without a user."""
     push: bool = True
+    """Whether runs may push their own branches to it."""
     credential: str | None = None
+    """The vault's secret that opens it; None when none is needed."""
 
 
 class Hire(Body):
     """An agent to be hired into a project (which is made when it isn't there)."""
 
     agent: Name
+    """The agent's name."""
     project: Name
+    """The project's id."""
     supervisor: Name
+    """The user who answers and approves."""
     budget_usd: Decimal = Field(gt=0)
+    """US dollars for all its runs."""
     repositories: list[GrantedRepository] = []
+    """Repositories to be opened to it, each `{url, push, credential}`."""
     tools: list[str] | None = None
     """Polarion tools; None grants all of them."""
 
@@ -54,19 +66,28 @@ class NewTask(Body):
     """A task to be created; assigning it to a hired agent starts its run."""
 
     project: Name
+    """The project's id."""
     title: str = Field(min_length=1)
+    """What is to be done, in a line."""
     description: str = ""
+    """What is to be done, in full."""
     repository: str = ""
+    """The URL of the repository to work in; empty when the task is about none."""
     base_branch: str = "main"
+    """The branch that the work starts from."""
     assign: Name | None = None
+    """The name of a hired agent."""
 
 
 class NewSecret(Body):
     """A secret for the vault, bound to hosts."""
 
     value: SecretStr
+    """The secret itself."""
     hosts: list[str] = Field(min_length=1)
-    kind: str = "bearer"
+    """The hosts that it may go to, `host[:port]`; `http://host[:port]` for plain http."""
+    kind: str
+    """How it is used: one of the vault's kinds, such as `anthropic` or `git:USER`."""
 
 
 async def body_of[Shape: Body](request: web.Request, shape: type[Shape]) -> Shape:

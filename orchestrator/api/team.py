@@ -39,6 +39,7 @@ class TeamRoutes:
         ]
 
     async def create_agent(self, request: web.Request) -> web.Response:
+        """Make an agent and its bot user, or bring them up to date. Answers `{id, bot}`."""
         body = await body_of(request, NewAgentBody)
         if body.harness not in self.harnesses:
             known = ", ".join(sorted(self.harnesses))
@@ -50,6 +51,7 @@ class TeamRoutes:
         return web.json_response({"id": item, "bot": agent.bot}, status=201)
 
     async def hire(self, request: web.Request) -> web.Response:
+        """Hire an agent into a project, or bring its engagement up to date. Answers `{id, bot}`."""
         body = await body_of(request, Hire)
         bot = f"bot-{body.agent}"
         agent = await self.tracker.agent(bot)
@@ -67,6 +69,7 @@ class TeamRoutes:
         return web.json_response({"id": item, "bot": bot}, status=201)
 
     async def create_task(self, request: web.Request) -> web.Response:
+        """Create a task; assigned to a hired agent, it is run at once. Answers `{id}`."""
         body = await body_of(request, NewTask)
         if body.repository:
             _checked(body.repository)
@@ -84,7 +87,7 @@ class TeamRoutes:
         return web.json_response({"id": task}, status=201)
 
     async def secrets(self, _request: web.Request) -> web.Response:
-        """Names and hosts; never a value."""
+        """`[{name, version, kind, hosts}]`: names, uses and hosts; never a value."""
         return web.json_response(
             [
                 {
@@ -98,6 +101,7 @@ class TeamRoutes:
         )
 
     async def set_secret(self, request: web.Request) -> web.Response:
+        """Seal a secret, or a new value of one. Answers `{name, version}`."""
         body = await body_of(request, NewSecret)
         try:
             info = await self.vault.put(
@@ -108,6 +112,7 @@ class TeamRoutes:
         return web.json_response({"name": info.name, "version": info.version}, status=201)
 
     async def delete_secret(self, request: web.Request) -> web.Response:
+        """Forget a secret."""
         await self.vault.delete(request.match_info["name"])
         return web.Response(status=204)
 

@@ -24,7 +24,9 @@ def up(
     models: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", help="A provider as `NAME=BASE_URL`; its secret has the same name."
+            "--model",
+            metavar="NAME=BASE_URL",
+            help="A model provider; its secret has the same name. Kept until it is said anew.",
         ),
     ] = None,
 ) -> None:

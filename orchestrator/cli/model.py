@@ -22,11 +22,14 @@ def group() -> None:
 
 @app.command()
 def serve(
-    script: Annotated[Path, typer.Option(help="The scenario (docs/reference/scenario-file.md).")],
+    script: Annotated[
+        Path, typer.Option(metavar="FILE", help="The scenario (docs/reference/scenario-file.md).")
+    ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")],
     host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
     api_key_file: Annotated[
-        Path | None, typer.Option(help="Requests must show the key in this file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Requests must show the key in this file."),
     ] = None,
 ) -> None:
     """Serve a scenario as a model, until interrupted."""

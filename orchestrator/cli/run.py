@@ -23,7 +23,8 @@ GOOD = {"submitted", "asked", "delegated"}
 
 @app.command("ls")
 def listing(
-    json: JsonFlag = False, limit: Annotated[int, typer.Option(min=1, max=500)] = 20
+    json: JsonFlag = False,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="How many, 1 to 500.")] = 20,
 ) -> None:
     """List the newest runs."""
     runs = runner().get(f"/api/runs?limit={limit}")
@@ -61,7 +62,9 @@ def cancel(run: RunArgument) -> None:
 @app.command()
 def transcript(
     run: RunArgument,
-    out: Annotated[Path | None, typer.Option(help="A file instead of stdout.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file instead of stdout.")
+    ] = None,
 ) -> None:
     """Write a run's transcript, JSON lines."""
     pieces = runner().download(f"/api/runs/{find(run)['id']}/transcript")
@@ -100,9 +103,11 @@ def follow(
         if json:
             print_json(data)
         elif line := event_line(data):
-            console.print(line)
+            console.print(
+                line, soft_wrap=True
+            )  # the terminal's business; a file's lines stay whole
     if not json:
-        console.print(summary(last))
+        console.print(summary(last), soft_wrap=True)
     return last
 
 

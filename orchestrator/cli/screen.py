@@ -11,6 +11,8 @@ from rich.text import Text
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 LONGEST_LINE = 160
+WIDEST = 10_000
+"""Wider than any row; a table is only as wide as it must be."""
 
 STYLES = {
     "submitted": "green",
@@ -39,13 +41,17 @@ def print_json(data: object) -> None:
 
 
 def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows under columns; a word with a style of its own gets it."""
+    """Print rows under columns; a word with a style of its own gets it.
+
+    No cell is cut: a run's id is there to be copied. In a file or a pipe a row is one line.
+    """
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(styled(cell) for cell in row))
-    console.print(table)
+    wide = console if console.is_terminal else Console(file=console.file, width=WIDEST)
+    wide.print(table)
 
 
 def styled(cell: object) -> Text:

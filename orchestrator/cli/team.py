@@ -21,11 +21,18 @@ console = Console()
 
 @agents.command("create")
 def create_agent(
-    name: str,
-    model: Annotated[str, typer.Option(help="`provider:model`, e.g. anthropic:claude-sonnet-5")],
+    name: Annotated[str, typer.Argument(help="Its name; its bot user is `bot-NAME`.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL", help="The model, such as `anthropic:claude-sonnet-5`."
+        ),
+    ],
     harness: Annotated[str, typer.Option(help="The loop that runs it.")] = "native",
     title: Annotated[str, typer.Option(help="How people call it.")] = "",
-    instructions: Annotated[Path | None, typer.Option(help="A file with its instructions.")] = None,
+    instructions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file with its instructions.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Create an agent in the Agent Pool, with a bot user of its own (or update it)."""
@@ -43,10 +50,10 @@ def create_agent(
 
 
 def hire(
-    agent: str,
+    agent: Annotated[str, typer.Argument(help="The agent's name.")],
     project: Annotated[str, typer.Option(help="The project; made when it isn't there.")],
     supervisor: Annotated[str, typer.Option(help="The user who answers and approves.")],
-    budget: Annotated[str, typer.Option(help="US dollars for all its runs.")],
+    budget: Annotated[str, typer.Option(metavar="USD", help="US dollars for all its runs.")],
     repo: Annotated[
         list[str] | None,
         typer.Option(help="A repository it may work in: `URL`, `URL=SECRET`, or a local path."),
@@ -76,12 +83,14 @@ def hire(
 
 @tasks.command("create")
 def create_task(
-    project: Annotated[str, typer.Option()],
-    title: Annotated[str, typer.Option()],
+    project: Annotated[str, typer.Option(help="The project.")],
+    title: Annotated[str, typer.Option(help="What is to be done, in a line.")],
     description: Annotated[str, typer.Option(help="Text, or `@FILE` to read it from a file.")] = "",
     repo: Annotated[str, typer.Option(help="The repository: its URL, or a local path.")] = "",
-    base: Annotated[str, typer.Option(help="The branch to start from.")] = "main",
-    assign: Annotated[str | None, typer.Option(help="The agent; assigning starts the run.")] = None,
+    base: Annotated[str, typer.Option(metavar="BRANCH", help="The branch to start from.")] = "main",
+    assign: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="The agent; assigning starts the run.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Create a task; assigned to a hired agent, it is run."""
@@ -102,8 +111,13 @@ def create_task(
 
 @secrets.command("set")
 def set_secret(
-    name: str,
-    host: Annotated[list[str], typer.Option(help="A host[:port] that it may go to; repeatable.")],
+    name: Annotated[str, typer.Argument(help="Its name.")],
+    host: Annotated[
+        list[str],
+        typer.Option(
+            help="A `host[:port]` that it may go to, by https; `http://host[:port]` for plain http."
+        ),
+    ],
     kind: Annotated[
         str,
         typer.Option(

@@ -1,0 +1,38 @@
+"""Which reference page is made by what; writes them, and says which ones differ."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from orchestrator.cli.reference.commands import commands
+from orchestrator.cli.reference.data_model import data_model
+from orchestrator.cli.reference.http_api import http_api
+from orchestrator.cli.reference.mcp_tools import mcp_tools
+from orchestrator.cli.reference.run_states import run_states
+from orchestrator.cli.reference.settings import settings
+
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": commands,
+    "data-model.md": data_model,
+    "http-api.md": http_api,
+    "mcp-tools.md": mcp_tools,
+    "run-states.md": run_states,
+    "settings.md": settings,
+}
+
+
+def differing(folder: Path = FOLDER) -> list[str]:
+    """The pages in `folder` that are not what the code says, or aren't there."""
+    return [name for name, make in PAGES.items() if _read(folder / name) != make()]
+
+
+def write(folder: Path = FOLDER) -> list[str]:
+    """Make the pages that differ; say which."""
+    changed = differing(folder)
+    for name in changed:
+        (folder / name).write_text(PAGES[name](), encoding="utf-8")
+    return changed
+
+
+def _read(page: Path) -> str | None:
+    return page.read_text(encoding="utf-8") if page.exists() else None
