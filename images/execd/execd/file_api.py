@@ -1,6 +1,7 @@
 """Handlers for files, folders and the metrics. What may take long runs in a thread."""
 
 import asyncio
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -20,10 +21,19 @@ T = TypeVar("T")
 
 
 def started_threads() -> ThreadPoolExecutor:
-    """Return a pool whose threads exist: later the sandbox's process limit may allow none."""
+    """Return a pool whose threads exist: later the sandbox's process limit may allow none.
+
+    They take no signals. While a command is being started, the main thread blocks all; a signal
+    whose default action is to end the process would then be taken by a thread that blocks none, and
+    end it, PID 1 or not. With nobody to take it, it waits, and PID 1 drops it on unblocking.
+    """
     pool, meeting = ThreadPoolExecutor(THREADS), Barrier(THREADS)
-    for waiting in [pool.submit(meeting.wait) for _ in range(THREADS)]:
-        waiting.result()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        for waiting in [pool.submit(meeting.wait) for _ in range(THREADS)]:
+            waiting.result()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pool
 
 
