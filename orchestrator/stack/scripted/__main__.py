@@ -8,12 +8,14 @@ import sys
 from collections.abc import Awaitable
 from pathlib import Path
 
+from orchestrator import logs
 from orchestrator.stack.scripted.loading import ScenarioError, load
 from orchestrator.stack.scripted.server import serve
 
 
 def main(argv: list[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM; 2 if the file can't be played, 1 if the port can't be had."""
+    logs.configure()
     options = _options(argv)
     try:
         scenario = load(options.script)
