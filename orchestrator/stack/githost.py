@@ -181,7 +181,7 @@ async def _end(process: Process) -> None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # its children hold the pipes as well
         if stdin is not None:
-            stdin.transport.abort()
+            stdin.close()
             with suppress(ConnectionError):
                 await stdin.wait_closed()
         if stdout is not None:
