@@ -119,10 +119,10 @@ def test_no_namespace_can_be_made() -> None:
     assert "clone3" not in ALLOWED
 
 
-@pytest.mark.parametrize(
-    "name",
-    "prlimit64 sched_setattr sched_setparam sched_setscheduler setpriority ioprio_set".split(),
-)
+OWN_BUSINESS = "prlimit64 sched_setattr sched_setparam sched_setscheduler setpriority ioprio_set"
+
+
+@pytest.mark.parametrize("name", OWN_BUSINESS.split())
 def test_limits_and_priorities_can_be_set_by_the_caller_for_itself_alone(name: str) -> None:
     """execd has the agent's uid: a limit of processor time on it would end the sandbox."""
     [rule] = [rule for rule in PROFILE["syscalls"] if name in rule["names"]]

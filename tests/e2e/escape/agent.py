@@ -1,0 +1,132 @@
+"""An agent in its sandbox that does what a test tells it, with exactly what its own shell tool has.
+
+The scripted model's conversation `obey` runs what it finds in /tmp/orders, one script at a time:
+same process tree, same environment, same walls as any command that a model thinks of.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import docker
+from docker.models.containers import Container
+
+from tests.e2e.house import House, Inside
+
+GIVE_ORDER = """
+until [ -d /tmp/orders ]; do sleep 0.02; done
+printf %s "$ORDER" > /tmp/order.part && mv /tmp/order.part /tmp/orders/$NUMBER.sh
+until [ -e /tmp/orders/$NUMBER.code ]; do sleep 0.02; done
+cat /tmp/orders/$NUMBER.out
+exit $(cat /tmp/orders/$NUMBER.code)
+"""
+WITHIN_S = 65
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What the agent got for its try, and what the door recorded meanwhile."""
+
+    inside: Inside
+    lines: Sequence[Mapping[str, Any]]
+
+    def refused_once(self, kind: str) -> Mapping[str, Any]:
+        """The one refusal of this kind that was recorded. Fails when there is none, or another."""
+        denied = [line for line in self.lines if line.get("decision") == "deny"]
+        assert [line["kind"] for line in denied] == [kind], (self.inside, self.lines)
+        return denied[0]
+
+
+@dataclass
+class Agent:
+    """One run that obeys."""
+
+    house: House
+    run: Mapping[str, Any]
+    engine: docker.DockerClient
+    orders: int = field(default=0)
+
+    @property
+    def item(self) -> str:
+        """The task's id, as branches carry it."""
+        return str(self.run["task"]).rsplit("/", 1)[1]
+
+    @cached_property
+    def container(self) -> Container:
+        return self.engine.containers.get(f"sandbox-{self.run['sandbox']}")
+
+    @property
+    def address(self) -> str:
+        networks = self.container.attrs["NetworkSettings"]["Networks"]
+        return str(networks[self.house.here.network]["IPAddress"])
+
+    @property
+    def execd_token(self) -> str:
+        """What opens its execd: known to the host only."""
+        name = "EXECD_ACCESS_TOKEN="
+        variables: list[str] = self.container.attrs["Config"]["Env"]
+        return next(one.removeprefix(name) for one in variables if one.startswith(name))
+
+    @property
+    def run_token(self) -> str:
+        return self.do('printf %s "$SANDGATE_RUN_TOKEN"').output
+
+    def do(self, script: str) -> Inside:
+        """Have a script run by the agent's shell."""
+        self.orders += 1
+        # The engine gives an exec the container's environment; what the agent's processes don't
+        # have must not come in this way either.
+        environment: dict[str, str] = {
+            "ORDER": script,
+            "NUMBER": str(self.orders),
+            "EXECD_ACCESS_TOKEN": "",
+        }
+        code, output = self.container.exec_run(
+            ["timeout", str(WITHIN_S), "bash", "-c", GIVE_ORDER],
+            user="10001:10001",
+            environment=environment,
+        )
+        assert code is not None
+        assert isinstance(output, bytes)
+        return Inside(code, output.decode("utf-8", "replace"))
+
+    def attempt(self, script: str) -> Attempt:
+        """Have it run, and read what the door recorded about it: this run's, or from its address."""
+        before = self.house.audit.stat().st_size
+        inside = self.do(script)
+        with self.house.audit.open("rb") as file:
+            file.seek(before)
+            lines = [json.loads(raw) for raw in file]
+        mine = {self.run["id"], ""}
+        return Attempt(
+            inside,
+            [
+                line
+                for line in lines
+                if line["kind"] == "outcome"
+                or line["run"] in mine
+                or line["address"] == self.address
+            ],
+        )
+
+    def python(self, program: str) -> Any:
+        """Have a Python program run, and read the JSON that it prints."""
+        inside = self.do(f"python3 - <<'END'\n{program}\nEND\n")
+        assert inside.code == 0, inside.output
+        return json.loads(inside.output)
+
+    def end(self) -> dict[str, Any]:
+        """Let it go on to its end; the run once it has ended."""
+        self.house.inside(self.run, "touch /tmp/go")
+        return self.house.ended(str(self.run["task"]))
+
+
+def start(house: House, engine: docker.DockerClient, name: str) -> Agent:
+    """A run of the agent `name` that obeys, once it does."""
+    task = house.task(f"OBEY, {name}", agent=name)
+    run = house.wait(task, lambda run: run["state"] in {"running", "ended"})
+    agent = Agent(house, run, engine)
+    assert agent.do("echo ready").output == "ready\n", run
+    return agent
