@@ -8,7 +8,6 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -37,7 +36,7 @@ TYPES: dict[Any, str] = {
     IPv4Network: "subnet",
     dict: "JSON",
 }
-BOUNDS = {Ge: ("ge", "at least"), Gt: ("gt", "above"), Le: ("le", "at most"), Lt: ("lt", "below")}
+BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 COLUMNS = ("variable", "type", "default", "meaning")
 
 
@@ -99,10 +98,11 @@ def _type_of(field: FieldInfo) -> str:
 
 
 def _bounds(field: FieldInfo) -> Iterator[str]:
-    for bound in field.metadata:
-        if type(bound) in BOUNDS:
-            attribute, words = BOUNDS[type(bound)]
-            yield f"{words} {getattr(bound, attribute)}"
+    for constraint in field.metadata:
+        for name, words in BOUNDS.items():
+            bound = getattr(constraint, name, None)
+            if bound is not None:
+                yield f"{words} {bound}"
 
 
 def _default_of(field: FieldInfo) -> str:
