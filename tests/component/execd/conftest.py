@@ -1,4 +1,4 @@
-"""One execd a test."""
+"""An execd of the test's own, or one for all tests that leave nothing behind."""
 
 import runpy
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.component.execd.daemon import Daemon, running
+from tests.component.execd.daemon import Daemon, connected, running, started
 
 SOURCE = Path(__file__).parents[3] / "images" / "execd"
 
@@ -26,4 +26,18 @@ def pyz() -> Iterator[Path]:
 @pytest.fixture
 async def execd(pyz: Path, tmp_path: Path) -> AsyncIterator[Daemon]:
     async with running(pyz, tmp_path) as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="session")
+def shared(pyz: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int, Path]]:
+    home = tmp_path_factory.mktemp("shared")
+    with started(pyz, home) as (pid, port):
+        yield pid, port, home
+
+
+@pytest.fixture
+async def any_execd(shared: tuple[int, int, Path]) -> AsyncIterator[Daemon]:
+    """For tests that only ask, or are refused."""
+    async with connected(*shared) as daemon:
         yield daemon

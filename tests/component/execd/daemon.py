@@ -3,8 +3,8 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,17 +34,13 @@ def sandbox_python() -> str:
 class Daemon:
     """One execd. `http` sends the token with every request."""
 
-    process: asyncio.subprocess.Process
+    pid: int
     port: int
     home: Path
     http: aiohttp.ClientSession
     commands: CommandsAdapter
     files: FilesystemAdapter
     metrics: MetricsAdapter
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
 
     def children(self) -> set[int]:
         """The pids of its children, zombies included."""
@@ -122,8 +118,8 @@ async def sdk_config() -> AsyncIterator[ConnectionConfig]:
         await config.close_transport_if_owned()
 
 
-@asynccontextmanager
-async def running(
+@contextmanager
+def started(
     pyz: Path,
     home: Path,
     *,
@@ -131,12 +127,14 @@ async def running(
     arguments: Sequence[str] = ("--init",),
     env: dict[str, str] | None = None,
     python: str = "",
-) -> AsyncIterator[Daemon]:
-    """Run execd with a clean environment until the block is left."""
-    process = await asyncio.create_subprocess_exec(
-        *prefix,
-        *(python or sandbox_python(), "-IS", str(pyz), "--host", "127.0.0.1", "--port", "0"),
-        *arguments,
+) -> Iterator[tuple[int, int]]:
+    """Run execd with a clean environment until the block is left; its pid and port."""
+    process = subprocess.Popen(
+        [
+            *prefix,
+            *(python or sandbox_python(), "-IS", str(pyz), "--host", "127.0.0.1", "--port", "0"),
+            *arguments,
+        ],
         env={
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(home),
@@ -144,27 +142,39 @@ async def running(
             **(env or {}),
         },
         cwd="/",
-        stdout=asyncio.subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
-        async with asyncio.timeout(PATIENCE_S):
-            said = (await process.stdout.readline()).decode()
-        port = int(said.split()[-1])
-        endpoint = SandboxEndpoint(endpoint=f"127.0.0.1:{port}")
-        async with (
-            sdk_config() as config,
-            aiohttp.ClientSession(f"http://127.0.0.1:{port}", headers=HEADERS) as http,
-        ):
-            yield Daemon(
-                process=process,
-                port=port,
-                home=home,
-                http=http,
-                commands=CommandsAdapter(config, endpoint),
-                files=FilesystemAdapter(config, endpoint),
-                metrics=MetricsAdapter(config, endpoint),
-            )
+        yield process.pid, int(process.stdout.readline().split()[-1])
     finally:
         process.kill()
-        await process.communicate()
+        process.communicate()
+
+
+@asynccontextmanager
+async def connected(pid: int, port: int, home: Path) -> AsyncIterator[Daemon]:
+    """Connections of a test's own to a running execd."""
+    endpoint = SandboxEndpoint(endpoint=f"127.0.0.1:{port}")
+    async with (
+        sdk_config() as config,
+        aiohttp.ClientSession(f"http://127.0.0.1:{port}", headers=HEADERS) as http,
+    ):
+        yield Daemon(
+            pid=pid,
+            port=port,
+            home=home,
+            http=http,
+            commands=CommandsAdapter(config, endpoint),
+            files=FilesystemAdapter(config, endpoint),
+            metrics=MetricsAdapter(config, endpoint),
+        )
+
+
+@asynccontextmanager
+async def running(pyz: Path, home: Path, **how: Any) -> AsyncIterator[Daemon]:
+    """An execd of a test's own, started as `started` is told."""
+    with started(pyz, home, **how) as (pid, port):
+        async with connected(pid, port, home) as daemon:
+            yield daemon

@@ -21,11 +21,11 @@ def stderr(execution: Execution) -> str:
     return "".join(message.text for message in execution.logs.stderr)
 
 
-async def test_output_streams_and_exit_code_come_through(execd: Daemon) -> None:
-    done = await execd.commands.run("echo out; echo err >&2; printf last; exit 3")
+async def test_output_streams_and_exit_code_come_through(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run("echo out; echo err >&2; printf last; exit 3")
     assert (done.exit_code, stdout(done), stderr(done)) == (3, "out\nlast", "err\n")
     assert done.id
-    status = await execd.commands.get_command_status(done.id)
+    status = await any_execd.commands.get_command_status(done.id)
     assert (status.running, status.exit_code, status.content) == (
         False,
         3,
@@ -33,8 +33,8 @@ async def test_output_streams_and_exit_code_come_through(execd: Daemon) -> None:
     )
 
 
-async def test_success_is_told_as_complete(execd: Daemon) -> None:
-    done = await execd.commands.run("true")
+async def test_success_is_told_as_complete(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run("true")
     assert (done.exit_code, done.error) == (0, None)
     assert done.complete
 
@@ -42,12 +42,14 @@ async def test_success_is_told_as_complete(execd: Daemon) -> None:
 @pytest.mark.parametrize(
     ("command", "code"), [("kill -9 $$", 137), ("kill -TERM $$", 143), ("no-such-thing", 127)]
 )
-async def test_a_signal_is_an_exit_code_over_128(execd: Daemon, command: str, code: int) -> None:
-    assert (await execd.commands.run(command)).exit_code == code
+async def test_a_signal_is_an_exit_code_over_128(
+    any_execd: Daemon, command: str, code: int
+) -> None:
+    assert (await any_execd.commands.run(command)).exit_code == code
 
 
-async def test_argv_is_not_read_by_a_shell(execd: Daemon) -> None:
-    done = await execd.commands.run(["printf", "%s|", "$HOME", "a b", "*"])
+async def test_argv_is_not_read_by_a_shell(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run(["printf", "%s|", "$HOME", "a b", "*"])
     assert stdout(done) == "$HOME|a b|*|"
 
 
@@ -58,9 +60,9 @@ async def test_folder_and_variables_are_the_ones_asked_for(execd: Daemon) -> Non
     assert stdout(done) == f"{execd.home}/sub\na\nb='\"c"
 
 
-async def test_a_folder_that_is_not_there_is_refused(execd: Daemon) -> None:
+async def test_a_folder_that_is_not_there_is_refused(any_execd: Daemon) -> None:
     with pytest.raises(SandboxApiException, match="is not a folder") as refused:
-        await execd.commands.run("true", opts=RunCommandOpts(working_directory="/nowhere"))
+        await any_execd.commands.run("true", opts=RunCommandOpts(working_directory="/nowhere"))
     assert refused.value.status_code == 400
 
 
@@ -74,13 +76,13 @@ async def test_what_set_env_stores_is_there_in_the_next_command(pyz: Path, tmp_p
         assert stdout(done) == "it's $5|plain"
 
 
-async def test_bytes_that_are_no_text_survive_as_replacement(execd: Daemon) -> None:
-    done = await execd.commands.run(r"printf 'a\377b\0c\n\303'; printf '\251 end\n'")
+async def test_bytes_that_are_no_text_survive_as_replacement(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run(r"printf 'a\377b\0c\n\303'; printf '\251 end\n'")
     assert stdout(done) == "a\ufffdb\0c\né end\n"
 
 
-async def test_a_long_line_arrives_whole_and_in_order(execd: Daemon) -> None:
-    done = await execd.commands.run("head -c 3000000 /dev/zero | tr '\\0' x; echo; seq 20000")
+async def test_a_long_line_arrives_whole_and_in_order(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run("head -c 3000000 /dev/zero | tr '\\0' x; echo; seq 20000")
     assert stdout(done) == "x" * 3_000_000 + "\n" + "".join(f"{n}\n" for n in range(1, 20001))
 
 
@@ -104,8 +106,8 @@ async def test_output_comes_while_the_command_runs(execd: Daemon) -> None:
     assert run.result().exit_code == 0
 
 
-async def test_a_command_reads_nothing_from_stdin(execd: Daemon) -> None:
-    done = await execd.commands.run("readlink /proc/self/fd/0; cat")
+async def test_a_command_reads_nothing_from_stdin(any_execd: Daemon) -> None:
+    done = await any_execd.commands.run("readlink /proc/self/fd/0; cat")
     assert (done.exit_code, stdout(done)) == (0, "/dev/null\n")
 
 
@@ -212,19 +214,19 @@ async def test_what_cannot_be_started_says_why_and_has_no_exit_code(execd: Daemo
         pytest.param(["a"], id="a list"),
     ],
 )
-async def test_what_cannot_be_meant_is_refused(execd: Daemon, body: object) -> None:
-    async with execd.http.post("/command", json=body) as answer:
+async def test_what_cannot_be_meant_is_refused(any_execd: Daemon, body: object) -> None:
+    async with any_execd.http.post("/command", json=body) as answer:
         assert answer.status == 400
         assert (await answer.json())["code"] == "INVALID_REQUEST"
 
 
-async def test_unknown_commands_are_not_found(execd: Daemon) -> None:
+async def test_unknown_commands_are_not_found(any_execd: Daemon) -> None:
     for method, path in [
         ("GET", "/command/status/nope"),
         ("GET", "/command/nope/logs"),
         ("DELETE", "/command?id=nope"),
     ]:
-        async with execd.http.request(method, path) as answer:
+        async with any_execd.http.request(method, path) as answer:
             assert answer.status == 404
 
 

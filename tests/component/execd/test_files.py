@@ -273,9 +273,9 @@ async def test_a_long_walk_does_not_hold_up_the_rest(execd: Daemon) -> None:
     ids=lambda r: f"{r[0]} {r[1]}",
 )
 async def test_what_cannot_be_meant_is_refused(
-    execd: Daemon, request_: tuple[str, str, object]
+    any_execd: Daemon, request_: tuple[str, str, object]
 ) -> None:
     method, path, body = request_
-    async with execd.http.request(method, path, json=body) as answer:
+    async with any_execd.http.request(method, path, json=body) as answer:
         assert answer.status == 400
         assert (await answer.json())["message"]

@@ -23,10 +23,12 @@ async def exchange(execd: Daemon, sent: bytes) -> bytes:
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", TOKEN[:-1], "\u00e9"])
 @pytest.mark.parametrize("path", ["/ping", "/command", "/files/info?path=/", "/proxy/1/", "/nope"])
-async def test_nothing_is_answered_without_the_token(execd: Daemon, token: str, path: str) -> None:
-    """CASE-21: another sandbox's execd is of no use without its token."""
+async def test_nothing_is_answered_without_the_token(
+    any_execd: Daemon, token: str, path: str
+) -> None:
+    """CASE-21: another sandbox's any_execd is of no use without its token."""
     raw = f"POST {path} HTTP/1.1\r\nX-EXECD-ACCESS-TOKEN: {token}\r\n\r\n".encode("latin-1")
-    got = await exchange(execd, raw)
+    got = await exchange(any_execd, raw)
     assert got.startswith(b"HTTP/1.1 401 ")
     assert b"UNAUTHORIZED" in got
     assert TOKEN.encode() not in got
@@ -50,11 +52,11 @@ def test_wrong_arguments_are_told(pyz: Path) -> None:
     assert b"--nonsense" in done.stderr
 
 
-async def test_a_connection_serves_many_requests_even_sent_ahead(execd: Daemon) -> None:
+async def test_a_connection_serves_many_requests_even_sent_ahead(any_execd: Daemon) -> None:
     ping = b"GET /ping HTTP/1.1\r\n" + AUTH + b"\r\n"
     body = b'{"command": "echo hi"}'
     run = b"POST /command HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n%b" % (AUTH, len(body), body)
-    async with execd.raw() as (reader, writer), asyncio.timeout(10):
+    async with any_execd.raw() as (reader, writer), asyncio.timeout(10):
         writer.write(ping * 3 + run + ping)
         for _ in range(3):
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
@@ -63,27 +65,27 @@ async def test_a_connection_serves_many_requests_even_sent_ahead(execd: Daemon) 
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
 
 
-async def test_a_chunked_body_is_read(execd: Daemon) -> None:
+async def test_a_chunked_body_is_read(any_execd: Daemon) -> None:
     body = (
         b"8\r\n" + b'{"comman' + b"\r\n11;x=y\r\n" + b'd": "echo short"}' + b"\r\n0\r\nT: r\r\n\r\n"
     )
     head = b"POST /command HTTP/1.1\r\n" + AUTH + b"Transfer-Encoding: chunked\r\n"
-    got = await exchange(execd, head + b"Connection: close\r\n\r\n" + body)
+    got = await exchange(any_execd, head + b"Connection: close\r\n\r\n" + body)
     assert b"short" in got or b"200 OK" in got
 
 
-async def test_an_old_client_gets_an_answer_without_chunks(execd: Daemon) -> None:
+async def test_an_old_client_gets_an_answer_without_chunks(any_execd: Daemon) -> None:
     body = b'{"command": "echo hi"}'
-    async with execd.raw() as (reader, writer), asyncio.timeout(10):
+    async with any_execd.raw() as (reader, writer), asyncio.timeout(10):
         writer.write(b"POST /command HTTP/1.0\r\n%bContent-Length: 22\r\n\r\n%b" % (AUTH, body))
         got = await reader.read()
     assert b"chunked" not in got
     assert b'"hi\\n"' in got
 
 
-async def test_who_asks_first_is_told_to_go_on(execd: Daemon) -> None:
+async def test_who_asks_first_is_told_to_go_on(any_execd: Daemon) -> None:
     head = b"POST /command HTTP/1.1\r\n%bExpect: 100-continue\r\nContent-Length: 19\r\n\r\n" % AUTH
-    async with execd.raw() as (reader, writer), asyncio.timeout(10):
+    async with any_execd.raw() as (reader, writer), asyncio.timeout(10):
         writer.write(head)
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
         writer.write(b'{"command": "true"}')
@@ -120,11 +122,11 @@ async def test_who_asks_first_is_told_to_go_on(execd: Daemon) -> None:
     ],
 )  # fmt: skip
 async def test_bad_requests_get_a_status_and_do_no_harm(
-    execd: Daemon, raw: bytes, status: int
+    any_execd: Daemon, raw: bytes, status: int
 ) -> None:
-    got = await exchange(execd, raw)
+    got = await exchange(any_execd, raw)
     assert got.startswith(b"HTTP/1.1 %d " % status)
-    async with execd.http.get("/ping") as answer:
+    async with any_execd.http.get("/ping") as answer:
         assert answer.status == 200
 
 
@@ -155,13 +157,13 @@ async def test_a_client_that_does_not_read_slows_only_its_own_command(execd: Dae
         assert execd.rss_mib() < 60
 
 
-async def test_execd_can_be_reached_through_its_own_proxy(execd: Daemon) -> None:
+async def test_execd_can_be_reached_through_its_own_proxy(any_execd: Daemon) -> None:
     """As in the server's direct mode, where every port is reached through /proxy/."""
-    own = f"/proxy/{execd.port}"
-    async with execd.http.get(f"{own}{own}/ping") as answer:
+    own = f"/proxy/{any_execd.port}"
+    async with any_execd.http.get(f"{own}{own}/ping") as answer:
         assert answer.status == 200
-    async with execd.http.get(f"{own}/files/info?path={execd.home}") as answer:
-        assert str(execd.home) in await answer.json()
+    async with any_execd.http.get(f"{own}/files/info?path={any_execd.home}") as answer:
+        assert str(any_execd.home) in await answer.json()
 
 
 async def test_the_metrics_are_what_the_sdk_reads(execd: Daemon) -> None:

@@ -4,11 +4,12 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.component.execd.daemon import Daemon, gone, running, until
+from tests.component.execd.daemon import Daemon, gone, running, sandbox_python, until
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 AS_NOBODY = ["setpriv", "--reuid=64999", "--regid=64999", "--clear-groups"]
@@ -116,6 +117,17 @@ async def test_at_the_process_limit_execd_answers_and_says_errno_11(
             return (await execd.commands.run("true")).exit_code == 0
 
         await until(starts_again)
+
+
+@pytest.mark.parametrize("python", sorted({sandbox_python(), sys.executable}))
+async def test_execd_runs_on_the_sandboxs_python_and_on_newer_ones(
+    pyz: Path, tmp_path: Path, python: str
+) -> None:
+    async with running(pyz, tmp_path, python=python) as execd:
+        assert (await execd.commands.run("exit 3")).exit_code == 3
+        await execd.files.write_file(f"{tmp_path}/a", "x")
+        assert await execd.files.read_file(f"{tmp_path}/a") == "x"
+        assert (await execd.metrics.get_metrics("any")).cpu_count > 0
 
 
 def test_bootstrap_refuses_to_start_without_a_token() -> None:

@@ -37,7 +37,7 @@ async def answering(raw: bytes) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
-async def test_a_request_arrives_as_it_was_sent_but_without_the_token(execd: Daemon) -> None:
+async def test_a_request_arrives_as_it_was_sent_but_without_the_token(any_execd: Daemon) -> None:
     async def echo(request: web.BaseRequest) -> web.Response:
         assert "X-EXECD-ACCESS-TOKEN" not in request.headers
         return web.json_response(
@@ -53,14 +53,14 @@ async def test_a_request_arrives_as_it_was_sent_but_without_the_token(execd: Dae
 
     async with inside(echo) as port:
         url = f"/proxy/{port}/a%2Fb/c?x=1&x=%20&y"
-        async with execd.http.put(url, data="body", headers={"X-Own": "o"}) as answer:
+        async with any_execd.http.put(url, data="body", headers={"X-Own": "o"}) as answer:
             assert (answer.status, answer.headers["X-Back"]) == (207, "yes")
             assert await answer.json() == ["PUT", "/a%2Fb/c?x=1&x=%20&y", "body", "o"]
-        async with execd.http.get(f"/proxy/{port}", headers={"X-Own": "o"}) as answer:
+        async with any_execd.http.get(f"/proxy/{port}", headers={"X-Own": "o"}) as answer:
             assert (await answer.json())[1] == "/"
 
 
-async def test_both_directions_stream(execd: Daemon) -> None:
+async def test_both_directions_stream(any_execd: Daemon) -> None:
     async def back(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
@@ -76,11 +76,11 @@ async def test_both_directions_stream(execd: Daemon) -> None:
         yield b"two"
 
     async with inside(back) as port, asyncio.timeout(10):
-        async with execd.http.post(f"/proxy/{port}/", data=spoken()) as answer:
+        async with any_execd.http.post(f"/proxy/{port}/", data=spoken()) as answer:
             assert await answer.content.readany() == b"ONE"
             heard.set()
             assert await answer.read() == b"TWO"
-        async with execd.http.get("/ping") as answer:
+        async with any_execd.http.get("/ping") as answer:
             assert answer.status == 200
 
 
@@ -103,36 +103,36 @@ async def test_both_directions_stream(execd: Daemon) -> None:
     ],
 )  # fmt: skip
 async def test_what_a_server_answers_is_passed_on_or_a_bad_gateway(
-    execd: Daemon, raw: bytes, status: int, body: bytes | None
+    any_execd: Daemon, raw: bytes, status: int, body: bytes | None
 ) -> None:
-    async with answering(raw) as port, execd.http.get(f"/proxy/{port}/") as answer:
+    async with answering(raw) as port, any_execd.http.get(f"/proxy/{port}/") as answer:
         assert answer.status == status
         if body is not None:
             assert await answer.read() == body
 
 
-async def test_head_has_no_body_and_the_connection_goes_on(execd: Daemon) -> None:
+async def test_head_has_no_body_and_the_connection_goes_on(any_execd: Daemon) -> None:
     async def big(_: web.BaseRequest) -> web.Response:
         return web.Response(body=b"x" * 5000)
 
     async with inside(big) as port:
         for _ in range(2):
-            async with execd.http.head(f"/proxy/{port}/") as answer:
+            async with any_execd.http.head(f"/proxy/{port}/") as answer:
                 assert (answer.status, await answer.read()) == (200, b"")
 
 
 @pytest.mark.parametrize(
     ("port", "status"), [("0", 400), ("99999", 400), ("x", 400), ("-1", 400), ("1", 502), ("", 400)]
 )
-async def test_where_nobody_can_answer_says_so(execd: Daemon, port: str, status: int) -> None:
-    async with execd.http.get(f"/proxy/{port}/") as answer:
+async def test_where_nobody_can_answer_says_so(any_execd: Daemon, port: str, status: int) -> None:
+    async with any_execd.http.get(f"/proxy/{port}/") as answer:
         assert answer.status == status
 
 
-async def test_an_answer_cut_short_does_not_look_complete(execd: Daemon) -> None:
+async def test_an_answer_cut_short_does_not_look_complete(any_execd: Daemon) -> None:
     import aiohttp  # noqa: PLC0415  # only here
 
     async with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") as port:
         with pytest.raises(aiohttp.ClientPayloadError):
-            async with execd.http.get(f"/proxy/{port}/") as answer:
+            async with any_execd.http.get(f"/proxy/{port}/") as answer:
                 await answer.read()
