@@ -18,7 +18,7 @@ from entrance.audit import Audit, Decided
 from entrance.decision import Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.git.proxy import GitProxy
-from entrance.identity import SESSION, identity
+from entrance.identity import SESSION, identity, peer_address
 from entrance.mcp import http as mcp_http
 from entrance.mcp.gateway import Gateway
 from entrance.model.call import Settler
@@ -57,14 +57,13 @@ def make_app(
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
-    app = web.Application(middlewares=[errors(), identity(sessions, audit)])
+    app = web.Application(middlewares=[errors(), identity(sessions, audit), paths(audit)])
     settler = Settler(prices, meter, audit, clock)
     models = ModelGateway(providers, vault, Upstream(outbound.model, prices), settler)
     app.add_routes([web.get("/healthz", _healthz)])
     app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit))
     app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault)).routes())
     app.add_routes(models.routes())
-    app.add_routes([web.route("*", "/{anything:.*}", _unknown(audit))])
     return app
 
 
@@ -94,6 +93,28 @@ def errors() -> Middleware:
     return middleware
 
 
+def paths(audit: Audit) -> Middleware:
+    """The middleware that records a request for which there is no route.
+
+    No route could do it: `OPTIONS *` and `CONNECT host:port` have no path that one could match.
+    """
+
+    @web.middleware
+    async def middleware(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        if request.match_info.http_exception is None:
+            return await handler(request)
+        wanted, _, _ = request.raw_path.partition("?")  # a query may hold what must not be kept
+        what = f"{request.method} {wanted[:200]}"
+        reason = Deny("there is no such path at this door")
+        who, address = request.get(SESSION), peer_address(request)
+        await audit.decided(Decided("request", what, reason, who, address=address))
+        return refusal(request.path, 404, "no_such_path", "There is no such path at this door.")
+
+    return middleware
+
+
 def _answer_to(error: Exception, path: str) -> web.Response:
     match error:
         case Unavailable():
@@ -112,13 +133,3 @@ def _answer_to(error: Exception, path: str) -> web.Response:
 async def _healthz(request: web.Request) -> web.Response:
     del request
     return web.json_response({"status": "ok"})
-
-
-def _unknown(audit: Audit) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def handle(request: web.Request) -> web.Response:
-        what = f"{request.method} {request.path[:200]}"
-        reason = Deny("there is no such path at this door")
-        await audit.decided(Decided("request", what, reason, request[SESSION]))
-        return refusal(request.path, 404, "no_such_path", "There is no such path at this door.")
-
-    return handle

@@ -1,5 +1,6 @@
 """Who gets in, who doesn't, and what is left on record of it."""
 
+import asyncio
 import base64
 from pathlib import Path
 
@@ -102,6 +103,21 @@ async def test_an_unknown_path_is_a_404_on_record(door: Door, http: ClientSessio
         assert answer.status == 404
         assert (await answer.json())["error"]["code"] == "no_such_path"
     assert door.lines("request")[0]["subject"] == "GET /admin"
+
+
+@pytest.mark.parametrize(
+    "line", ["CONNECT 203.0.113.7:443", "OPTIONS *", "GET http://203.0.113.7/", "POST /healthz"]
+)
+async def test_what_no_route_could_match_is_on_record_as_well(door: Door, line: str) -> None:
+    host, port = door.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    token = f"Authorization: Bearer {door.token}"
+    writer.write(f"{line} HTTP/1.1\r\nHost: door\r\n{token}\r\n\r\n".encode())
+    assert (await reader.readline()).startswith(b"HTTP/1.1 404 ")
+    writer.close()
+    await writer.wait_closed()
+    [recorded] = door.lines("request")
+    assert (recorded["decision"], recorded["subject"]) == ("deny", line)
 
 
 async def test_health_needs_no_token_and_tells_nothing(door: Door, http: ClientSession) -> None:
