@@ -48,6 +48,16 @@ async def test_a_signal_is_an_exit_code_over_128(
     assert (await any_execd.commands.run(command)).exit_code == code
 
 
+async def test_no_answer_waits_for_the_clients_acknowledgement(any_execd: Daemon) -> None:
+    loop = asyncio.get_running_loop()
+    fastest = 1.0
+    for _ in range(30):
+        began = loop.time()
+        await any_execd.commands.run(["true"])
+        fastest = min(fastest, loop.time() - began)
+    assert fastest < 0.035  # the delayed acknowledgement alone is 40 ms
+
+
 async def test_argv_is_not_read_by_a_shell(any_execd: Daemon) -> None:
     done = await any_execd.commands.run(["printf", "%s|", "$HOME", "a b", "*"])
     assert stdout(done) == "$HOME|a b|*|"
