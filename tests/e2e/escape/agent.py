@@ -5,7 +5,7 @@ same process tree, same environment, same walls as any command that a model thin
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,16 +26,16 @@ WITHIN_S = 65
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt[T]:
     """What the agent got for its try, and what the door recorded meanwhile."""
 
-    inside: Inside
+    got: T
     lines: Sequence[Mapping[str, Any]]
 
     def refused_once(self, kind: str) -> Mapping[str, Any]:
         """The one refusal of this kind that was recorded. Fails when there is none, or another."""
         denied = [line for line in self.lines if line.get("decision") == "deny"]
-        assert [line["kind"] for line in denied] == [kind], (self.inside, self.lines)
+        assert [line["kind"] for line in denied] == [kind], (self.got, self.lines)
         return denied[0]
 
 
@@ -92,24 +92,20 @@ class Agent:
         assert isinstance(output, bytes)
         return Inside(code, output.decode("utf-8", "replace"))
 
-    def attempt(self, script: str) -> Attempt:
-        """Have it run, and read what the door recorded about it: this run's, or from its address."""
+    def attempt[T](self, act: Callable[[], T]) -> Attempt[T]:
+        """Try it, and read what the door recorded meanwhile about this run or its address."""
         before = self.house.audit.stat().st_size
-        inside = self.do(script)
+        got = act()
         with self.house.audit.open("rb") as file:
             file.seek(before)
             lines = [json.loads(raw) for raw in file]
-        mine = {self.run["id"], ""}
+        seqs = {line["seq"] for line in lines if self._caused(line)}
         return Attempt(
-            inside,
-            [
-                line
-                for line in lines
-                if line["kind"] == "outcome"
-                or line["run"] in mine
-                or line["address"] == self.address
-            ],
+            got, [line for line in lines if line["seq"] in seqs or line.get("of") in seqs]
         )
+
+    def _caused(self, line: Mapping[str, Any]) -> bool:
+        return line.get("run") == self.run["id"] or line.get("address") == self.address
 
     def python(self, program: str) -> Any:
         """Have a Python program run, and read the JSON that it prints."""
