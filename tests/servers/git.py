@@ -185,14 +185,15 @@ async def door(folder: Path, **limits: Any) -> AsyncIterator[Door]:
         registry.open(session)
         http = await stack.enter_async_context(client_session())
         proxy = GitProxy(http, audit, FakeCredentials(), replace(Limits(), **limits))
-        address = await stack.enter_async_context(_running(proxy, registry, audit))
+        address = await stack.enter_async_context(running(proxy, registry, audit))
         yield Door(Git(home), root, host_address, address, audit, session, registry, saw)
 
 
 @asynccontextmanager
-async def _running(
+async def running(
     proxy: GitProxy, registry: SessionRegistry, audit: FakeAudit
 ) -> AsyncIterator[str]:
+    """The proxy behind the identity middleware; its address."""
     app = web.Application(middlewares=[identity(registry, audit)])
     app.add_routes(proxy.routes())
     runner = web.AppRunner(app, auto_decompress=False, handler_cancellation=True, access_log=None)
