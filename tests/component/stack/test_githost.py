@@ -71,6 +71,30 @@ async def test_a_path_outside_the_root_is_not_served(tmp_path: Path, files: Path
                 assert b"refs/heads" not in await answer.read()
 
 
+async def test_a_repository_that_forbids_nothing_is_not_rewritten_and_its_hooks_stay_silent(
+    tmp_path: Path, git: Git
+) -> None:
+    """What agents push must neither start anything here nor undo anything."""
+    bare, clone = tmp_path / "root" / "own.git", git.home / "clone"
+    await git.ok("init", "-q", "--bare", "-bmain", bare)
+    hook = bare / "hooks" / "post-receive"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/hook-ran\n")
+    hook.chmod(0o755)
+    await git.ok("init", "-q", "-bmain", clone)
+    async with serving(GitHost(tmp_path / "root")) as address:
+        url = f"{address}/own.git"
+        await git.ok("commit", "-q", "--allow-empty", "-m", "First", cwd=clone)
+        await git.ok("push", "-q", url, "main", cwd=clone)
+        first = await git.ok("rev-parse", "HEAD", cwd=clone)
+        await git.ok("commit", "-q", "--allow-empty", "--amend", "-m", "Rewritten", cwd=clone)
+
+        for refused in (("--force", url, "main"), (url, ":main")):
+            assert (await git("push", *refused, cwd=clone)).code != 0
+
+        assert first in await git.ok("ls-remote", url)
+    assert not (tmp_path / "hook-ran").exists()
+
+
 async def test_a_client_that_leaves_takes_its_git_with_it(
     tmp_path: Path, files: Path, git: Git
 ) -> None:
