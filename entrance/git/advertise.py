@@ -1,12 +1,13 @@
 """Takes out of a receive-pack advertisement what the door does not carry [pure, sans-I/O].
 
-`push-cert=`: signed pushes are refused, and without it git says so itself, clearly. `session-id=`
-is the host's. `delete-refs` stays: without it git refuses a deletion with no reason at all.
+`push-cert=`, `push-options`: such pushes are refused, and without these words git says so itself,
+clearly. `session-id=` is the host's own. `delete-refs` stays: without it git refuses a deletion
+with no reason at all.
 """
 
 from entrance.git.pktline import FLUSH, Mark, PktBuffer, encode
 
-_DROPPED = (b"push-cert=", b"session-id=")
+_DROPPED = (b"push-cert=", b"push-options", b"session-id=")
 _LINES_BEFORE_CAPABILITIES = 4
 """`# service=...`, flush, perhaps `version 1`: capabilities come with the first ref after them."""
 

@@ -25,6 +25,8 @@ from entrance.session import RepoGrant, Session
 
 RESULT = "application/x-git-receive-pack-result"
 _SHA256_HEX = 64
+_NO_OPTIONS = "push options are not taken, as hosts do more for them than move a branch"
+"""GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
 
 
 class Pusher:
@@ -60,6 +62,8 @@ class Pusher:
     async def _judge(self, head: PushHead, session: Session, grant: RepoGrant) -> PushVerdict:
         if head.signed:
             return PushVerdict(Deny("signed pushes are not taken; push without --signed"), {})
+        if head.has_options:
+            return _all_for(head, _NO_OPTIONS)
         verdict = decide_push(head.updates, session.item)
         if not isinstance(verdict.decision, Allow):
             return verdict

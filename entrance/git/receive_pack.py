@@ -28,6 +28,7 @@ class PushHead:
     capabilities: frozenset[str]
     """As sent, `name` or `name=value`."""
     signed: bool
+    has_options: bool
     raw: bytes
     rest: bytes
 
@@ -47,6 +48,7 @@ class HeadParser:
         self._capabilities: frozenset[str] = frozenset()
         self._signed = False
         self._in_options = False
+        self._has_options = False
 
     def feed(self, data: bytes) -> PushHead | None:
         """The head once it is whole, else None. Not to be fed again afterwards.
@@ -74,7 +76,14 @@ class HeadParser:
         rest = self._lines.rest()
         raw = bytes(self._raw[: len(self._raw) - len(rest)])
         self._check_size(len(raw))
-        return PushHead(tuple(self._updates), self._capabilities, self._signed, raw, rest)
+        return PushHead(
+            updates=tuple(self._updates),
+            capabilities=self._capabilities,
+            signed=self._signed,
+            has_options=self._has_options,
+            raw=raw,
+            rest=rest,
+        )
 
     @staticmethod
     def _check_size(size: int) -> None:
@@ -83,7 +92,8 @@ class HeadParser:
 
     def _take(self, line: bytes) -> None:
         if self._in_options or self._signed:
-            return  # options go to the host as they are; a signed push is refused whole
+            self._has_options = self._in_options
+            return  # a push with options, or a signed one, is refused whole
         if line.startswith(_SHALLOW):
             self._take_shallow(line)
             return

@@ -193,16 +193,17 @@ async def test_a_shallow_clone_pushes(at_door: Door) -> None:
     assert "up-to-date" in again.text
 
 
-async def test_push_options_reach_the_host_as_they_are(at_door: Door) -> None:
+async def test_push_options_fail_with_gits_own_words(at_door: Door) -> None:
+    """A host may merge by them: the door takes them out of what the host offers."""
     await at_door.git.ok(
         "-C", at_door.root / "small.git", "config", "receive.advertisePushOptions", "true"
     )
     clone = await at_door.clone()
     await at_door.commit(clone)
 
-    said = await push(at_door, clone, "-o", "ci.skip", f"HEAD:{OWN}/options")
+    text = await refused(at_door, clone, "-o", "merge_request.create", f"HEAD:{OWN}/options")
 
-    assert said.code == 0, said.text
+    assert "does not support push options" in text
 
 
 async def test_a_signed_push_fails_with_gits_own_words(at_door: Door) -> None:

@@ -101,6 +101,18 @@ async def test_a_second_command_is_judged_as_the_first(at_door: Door) -> None:
     assert list(await at_door.refs()) == ["refs/heads/main"]
 
 
+async def test_push_options_on_the_wire_are_refused(at_door: Door) -> None:
+    main = await main_of(at_door)
+    wanted = command(OWN + b"/x", main, capabilities="report-status push-options")
+    body = wanted + FLUSH + encode(b"merge_request.create") + FLUSH + EMPTY_PACK
+
+    status, said = await push(at_door, body)
+
+    assert status == 200
+    assert b"ng " + OWN + b"/x push options are not taken" in said
+    assert not at_door.host_saw
+
+
 @pytest.mark.parametrize(
     ("capabilities", "status", "begins"),
     [

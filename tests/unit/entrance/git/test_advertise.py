@@ -8,7 +8,7 @@ from entrance.git.advertise import AdvertisementFilter
 from entrance.git.pktline import FLUSH, ProtocolError, encode
 
 HEADER = encode(b"# service=git-receive-pack\n") + FLUSH
-OFFERED = b"report-status delete-refs push-cert=nonce session-id=abc agent=git/2.39"
+OFFERED = b"report-status delete-refs push-cert=nonce push-options session-id=abc agent=git/2.39"
 SHOWN = b"report-status delete-refs agent=git/2.39"
 FIRST = b"1" * 40 + b" refs/heads/main\0"
 REST = encode(b"2" * 40 + b" refs/heads/x\n") + FLUSH

@@ -85,6 +85,14 @@ def test_options_are_read_only_when_they_were_negotiated() -> None:
     head = parsed(command(tail=b"\0report-status") + FLUSH + b"0009PACK?")
     assert head is not None
     assert head.rest == b"0009PACK?"
+    assert not head.has_options
+
+
+def test_options_are_told_when_there_are_any() -> None:
+    head, without = parsed(WHOLE), parsed(command() + FLUSH + FLUSH)
+    assert head is not None
+    assert without is not None
+    assert (head.has_options, without.has_options) == (True, False)
 
 
 def test_sha256_ids_are_taken() -> None:
