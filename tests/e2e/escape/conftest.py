@@ -7,7 +7,7 @@ from typing import Any
 import docker
 import pytest
 
-from tests.e2e.escape.agent import Agent, start
+from tests.e2e.escape.agent import Agent, obeying, order
 from tests.e2e.house import House
 
 MODEL = "anthropic:claude-sonnet-5"
@@ -37,19 +37,27 @@ def hired(house: House) -> House:
 
 
 @pytest.fixture(scope="package")
-def mole(hired: House, engine: docker.DockerClient) -> Iterator[Agent]:
-    """The attacker: an agent in the middle of its run."""
-    agent = start(hired, engine, "mole")
-    yield agent
-    agent.end()
+def pair(hired: House, engine: docker.DockerClient) -> Iterator[dict[str, Agent]]:
+    """The mole and its neighbour, each in the middle of its run."""
+    tasks = {name: order(hired, name) for name in ("mole", "neighbour")}
+    agents = {name: obeying(hired, engine, task) for name, task in tasks.items()}
+    yield agents
+    for agent in agents.values():
+        agent.let_go()
+    for task in tasks.values():
+        hired.ended(task)
 
 
 @pytest.fixture(scope="package")
-def neighbour(hired: House, engine: docker.DockerClient) -> Iterator[Agent]:
+def mole(pair: dict[str, Agent]) -> Agent:
+    """The attacker."""
+    return pair["mole"]
+
+
+@pytest.fixture(scope="package")
+def neighbour(pair: dict[str, Agent]) -> Agent:
     """Another agent on the same bridge, with fewer grants."""
-    agent = start(hired, engine, "neighbour")
-    yield agent
-    agent.end()
+    return pair["neighbour"]
 
 
 @pytest.fixture
@@ -58,7 +66,7 @@ def leaver(hired: House, engine: docker.DockerClient) -> Iterator[Callable[[], A
     begun: list[Agent] = []
 
     def begin() -> Agent:
-        begun.append(start(hired, engine, "leaver"))
+        begun.append(obeying(hired, engine, order(hired, "leaver")))
         return begun[-1]
 
     yield begin

@@ -1,6 +1,8 @@
 """What was not granted is refused at the door, in words that the agent can act on, and recorded."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,6 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
 
 MODEL = "claude-sonnet-5"
 MESSAGES = "POST /model/anthropic/v1/messages"
-NO_API = "There is no such model API here."
 
 
 def call(tool: str, **arguments: str) -> Ask:
@@ -55,45 +56,59 @@ def test_a_model_that_was_not_granted_is_refused(mole: Agent) -> None:
     assert len(tried.lines) == 1, "something came of it"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/model/openai/v1/chat/completions",
-        "/model/ANTHROPIC/v1/messages",
-        "/model/anthropic/v1/files",
-        "/model/anthropic/v1/messages/batches",
-        "/model/anthropic/v1/organizations/api_keys",
-        "/model/anthropic/%2e%2e/%2e%2e/admin",
-        "/model/anthropic//v1/messages",
-        "/model/127.0.0.1:80/v1/messages",
-    ],
+OTHER_APIS = (
+    "/model/openai/v1/chat/completions",
+    "/model/ANTHROPIC/v1/messages",
+    "/model/anthropic/v1/files",
+    "/model/anthropic/v1/messages/batches",
+    "/model/anthropic/v1/organizations/api_keys",
+    "/model/anthropic/%2e%2e/%2e%2e/admin",
+    "/model/anthropic//v1/messages",
+    "/model/127.0.0.1:80/v1/messages",
 )
-def test_the_key_goes_to_no_other_model_api(mole: Agent, path: str) -> None:
+ELSEWHERE = (
+    "GET /",
+    "GET /api/runs",
+    "POST /v1/sandboxes",
+    "GET /api/collections/runs/records",
+    "GET /polarion/rest/v1/projects",
+    "POST /healthz",
+    "GET /model/anthropic/v1/messages",
+    "GET http://169.254.169.254/latest/meta-data/",
+    "CONNECT 203.0.113.7:443",
+    "OPTIONS *",
+)
+
+
+@pytest.fixture(scope="module")
+def turned_away(mole: Agent) -> Mapping[str, tuple[int, Mapping[str, Any]]]:
+    """Each of these requests, with the status that it got and the one line that was recorded."""
+    asked = {path: Ask(f"POST {path}", message(MODEL)) for path in OTHER_APIS}
+    asked |= {line: Ask(line) for line in ELSEWHERE}
+    tried = mole.attempt(lambda: send(mole, *asked.values()))
+    return {
+        what: (status(answer), line)
+        for what, answer, line in zip(asked, tried.got, tried.lines, strict=True)
+    }
+
+
+@pytest.mark.parametrize("path", OTHER_APIS)
+def test_the_key_goes_to_no_other_model_api(
+    turned_away: Mapping[str, tuple[int, Mapping[str, Any]]], path: str
+) -> None:
     """Only the routes that are metered exist: no other provider, no other path of the one there is."""
-    tried = mole.attempt(lambda: send(mole, Ask(f"POST {path}", message(MODEL))))
-    assert status(tried.got[0]) == 404
-    assert tried.refused_once("model_call")["reason"] == NO_API
+    answered, line = turned_away[path]
+    assert answered == 404
+    assert (line["kind"], line["decision"]) == ("model_call", "deny")
+    assert line["reason"] == "There is no such model API here."
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "GET /",
-        "GET /api/runs",
-        "POST /v1/sandboxes",
-        "GET /api/collections/runs/records",
-        "GET /polarion/rest/v1/projects",
-        "POST /healthz",
-        "GET /model/anthropic/v1/messages",
-        "GET http://169.254.169.254/latest/meta-data/",
-        "CONNECT 203.0.113.7:443",
-        "OPTIONS *",
-    ],
-)
-def test_the_door_is_no_way_to_anything_else(mole: Agent, line: str) -> None:
+@pytest.mark.parametrize("wanted", ELSEWHERE)
+def test_the_door_is_no_way_to_anything_else(
+    turned_away: Mapping[str, tuple[int, Mapping[str, Any]]], wanted: str
+) -> None:
     """It is no proxy, and none of the services behind it can be asked through it."""
-    tried = mole.attempt(lambda: send(mole, Ask(line)))
-    assert status(tried.got[0]) == 404
-    recorded = tried.refused_once("request")
-    assert recorded["subject"] == line
-    assert recorded["reason"] == "there is no such path at this door"
+    answered, line = turned_away[wanted]
+    assert answered == 404
+    assert (line["kind"], line["decision"], line["subject"]) == ("request", "deny", wanted)
+    assert line["reason"] == "there is no such path at this door"
