@@ -31,7 +31,6 @@ DOORS: Mapping[str, str] = {
     "POST /git/{name}/git-receive-pack": "Push to branches below `agent/<item>/` of the task's repository.",
     "* /git/{rest}": "Nothing else of git is served: 403.",
     "POST /model/{provider}{path}": "A model call: sent on with the real key, metered, cut at the budget.",
-    "* /{anything}": "Nothing else is served: 404, and recorded.",
 }
 INTRO = """\
 Two listeners of the same process: one for people and their tools, one for sandboxes.
@@ -52,6 +51,7 @@ as `x-api-key` or as `x-goog-api-key`.
 No token: 401. A token that opens nothing from here: 403.
 Each decision is written to the audit log before it is answered."""
 OF_REFUSALS = """\
+Whatever else is asked is answered 404, and recorded.
 A refusal is `{"type": "error", "error": {"type", "code", "message"}}`;
 git is answered in plain text, which it prints.
 A refused push is answered 200 with the reason for each ref, which git prints as `remote rejected`.
