@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import orjson
 from aiohttp import web
 
+from entrance.errors import NotFound
 from entrance.session import RunId
 from orchestrator.api.shapes import event_json, run_json
 from orchestrator.domain.ledger import refused
@@ -35,7 +36,7 @@ class RunRoutes:
 
     async def listing(self, request: web.Request) -> web.Response:
         """The newest runs, newest first; `?task=` for those of one task, `?limit=` (1 to 500)."""
-        limit = min(max(int(request.query.get("limit", "50")), 1), 500)
+        limit = min(max(_number(request.query.get("limit", "50"), "limit"), 1), 500)
         task = request.query.get("task", "")
         runs = [run for run in await self.world.runs.recent(limit) if task in {"", run.task}]
         return _json([run_json(run, await self.world.runs.usage(run.id)) for run in runs])
@@ -73,7 +74,9 @@ class RunRoutes:
         events and at least every ten seconds; the last one is in state `ended`.
         """
         run = await self._run(request)
-        after = int(request.headers.get("Last-Event-ID") or request.query.get("after", "-1"))
+        after = _number(
+            request.headers.get("Last-Event-ID") or request.query.get("after", "-1"), "after"
+        )
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
@@ -93,7 +96,18 @@ class RunRoutes:
                 await _wait(flag)
 
     async def _run(self, request: web.Request) -> Run:
-        return await self.world.runs.get(RunId(request.match_info["run"]))
+        run = request.match_info["run"]
+        try:
+            return await self.world.runs.get(RunId(run))
+        except NotFound as error:
+            raise NotFound(f"there is no run {run}") from error
+
+
+def _number(text: str, name: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise web.HTTPBadRequest(reason=f"{name}: a whole number is wanted") from error
 
 
 async def _wait(flag: asyncio.Event) -> None:
