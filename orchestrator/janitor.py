@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import structlog
 
 from entrance.errors import SandgateError
+from entrance.session import RunId
 from orchestrator.domain.run import RunState
 from orchestrator.runner.world import World
 
@@ -19,6 +20,7 @@ class Janitor:
     """Works once at the start, before the door opens, and then every minute."""
 
     world: World
+    every_s: float = EVERY_S
 
     async def restore(self) -> None:
         """Open the door again for runs whose harness may still be at work. Raises: Unavailable."""
@@ -29,11 +31,24 @@ class Janitor:
 
     async def sweep(self) -> None:
         """Remove what is left of runs that are over, or that nobody knows."""
-        live = [run.id for run in await self.world.runs.active()]
-        for run in await self.world.sandboxes.orphans(live):
-            self.world.door.close(run)
+        found = await self.world.sandboxes.orphans(await self._live())
+        # A run is made before its sandbox: one that began while we looked is live by now.
+        live = frozenset(await self._live()) if found else frozenset()
+        for run in found:
+            if run not in live:
+                await self._remove(run)
+
+    async def _remove(self, run: RunId) -> None:
+        self.world.door.close(run)
+        try:
             await self.world.sandboxes.kill(run)
+        except SandgateError as error:  # one that resists must not shield the others
+            log.warning("orphan_resists", run=run, error=str(error))
+        else:
             log.warning("orphan_removed", run=run)
+
+    async def _live(self) -> list[RunId]:
+        return [run.id for run in await self.world.runs.active()]
 
     async def run(self) -> None:
         """Sweep until cancelled; an outage is for the next sweep."""
@@ -42,4 +57,4 @@ class Janitor:
                 await self.sweep()
             except SandgateError as error:
                 log.warning("sweep_failed", error=str(error))
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(self.every_s)

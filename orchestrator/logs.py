@@ -1,40 +1,64 @@
-"""Logs: JSON lines on stdout, or readable ones on a terminal; the last line of defence redacts."""
+"""Logs: JSON lines on stdout, or readable ones on a terminal; the last line of defence redacts.
+
+Other people's libraries (aiohttp, asyncio, docker) log by the standard library: their lines leave
+by the same way, and are redacted just the same.
+"""
 
 import logging
 import re
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
-_SECRET = re.compile(r"(sgr_|sk-|Bearer |Basic )[A-Za-z0-9_\-+/=.]{8,}")
+_SECRET = re.compile(
+    r"(sgr_|sk-|gh[pousr]_|github_pat_|glpat-|AIza|(?i:bearer |basic |x-api-key\W{1,4}))"
+    r"[A-Za-z0-9_\-+/=.~]{8,}"
+)
+_USERINFO = re.compile(r"(https?://[^\s/:@\"']*:)[^\s/@\"']+@")
+_SHARED: tuple[structlog.typing.Processor, ...] = (
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    # As text, before anything renders it: no renderer can then show the frames' variables.
+    structlog.processors.format_exc_info,
+)
 
 
-def redact(
-    _logger: Any, _method: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
-    """Mask whatever looks like a token. Nothing should ever have to be masked here."""
-    return {
-        key: _SECRET.sub(r"\1***", value) if isinstance(value, str) else value
-        for key, value in event.items()
-    }
+def redact(line: str) -> str:
+    """The line with all that looks like a secret masked. Nothing should ever have to be masked here."""
+    return _USERINFO.sub(r"\1***@", _SECRET.sub(r"\1***", line))
 
 
-def configure() -> None:
-    """Set structlog up for this process."""
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer()
-        if sys.stdout.isatty()
+def configure(stream: TextIO | None = None) -> None:
+    """Set structlog and the standard library's logging up for this process, to `stream` or stdout."""
+    out = stream or sys.stdout
+    render = _renderer(terminal=out.isatty())
+    structlog.configure(
+        processors=[*_SHARED, render],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(out),
+    )
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *_SHARED],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.captureWarnings(capture=True)
+
+
+def _renderer(*, terminal: bool) -> structlog.typing.Processor:
+    """Renders a whole line and redacts it then: what is nested, or an object's repr, is text by then."""
+    inner: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if terminal
         else structlog.processors.JSONRenderer()
     )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            redact,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
+
+    def render(logger: Any, method: str, event: structlog.typing.EventDict) -> str:
+        return redact(str(inner(logger, method, event)))
+
+    return render

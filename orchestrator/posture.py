@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
@@ -43,25 +43,33 @@ class Posture:
     """`closed` is empty once the probe found nothing; else it says why no run may start."""
 
     probe: Probe
+    again_s: float = AGAIN_S
     closed: str = UNPROVEN
+    _one_at_a_time: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     async def run(self) -> None:
-        """Probe until it is proven, then be done; a later change is the firewall's own check to see."""
+        """Probe whenever it isn't proven, until cancelled: at the start, and when a later look failed.
+
+        Between two proofs a change is the firewall's own check to see.
+        """
         while True:
-            await self.look()
-            if not self.closed:
-                return
-            log.error("posture_not_proven", reason=self.closed)
-            await asyncio.sleep(AGAIN_S)
+            if self.closed:
+                await self.look()
+            if self.closed:
+                log.error("posture_not_proven", reason=self.closed)
+            await asyncio.sleep(self.again_s)
 
     async def look(self) -> None:
-        """Probe once."""
-        try:
-            findings = await asyncio.to_thread(self.probe)
-        except SandgateError as error:
-            self.closed = f"the posture probe could not run: {error}"
-            return
+        """Probe once. A probe that could not run has proven nothing."""
+        async with self._one_at_a_time:
+            try:
+                findings = await asyncio.to_thread(self.probe)
+            except SandgateError as error:
+                self.closed = f"nothing is proven about the sandbox network: {error}"
+                return
         leaks = [f"{finding.check}: {finding.found}" for finding in findings if not finding.ok]
+        if not findings:
+            leaks = ["the probe tried nothing"]
         self.closed = f"the sandbox network is not closed: {'; '.join(leaks)}" if leaks else ""
 
     async def check(self) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -181,6 +181,39 @@ class Environment(BaseSettings):
     """Another OpenSandbox execd image, such as the official one; empty means our own."""
 
 
+_PASSED_ON = frozenset(
+    {
+        *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+        *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH"),
+        *("DOCKER_TLS_VERIFY", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
+    }
+)
+_PROXIES = frozenset({"http_proxy", "https_proxy", "no_proxy", "all_proxy"})
+
+
 def inherited_environment() -> dict[str, str]:
-    """The environment that programs of the installation inherit: all but our own settings."""
+    """The whole environment but for our own settings: for commands that act in the user's place."""
     return {key: value for key, value in os.environ.items() if not key.startswith("SANDGATE_")}
+
+
+def service_environment() -> dict[str, str]:
+    """What the installation's long-running programs inherit: only what says how this machine is set up.
+
+    Keys that happen to stand in a user's shell stay there; and the same programs are the same,
+    whichever shell they are started from.
+    """
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key in _PASSED_ON or key.startswith("LC_") or key.lower() in _PROXIES
+    }
+
+
+def variables(error: ValidationError) -> list[str]:
+    """What is wrong with the settings, by environment variable; never a value."""
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    return [
+        f"SANDGATE_{'__'.join(str(part) for part in one['loc']).upper()}: {one['msg']}"
+        for one in found
+    ]

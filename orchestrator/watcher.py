@@ -30,6 +30,8 @@ class Watcher:
         while True:
             try:
                 await self.look()
+                if outage:
+                    log.info("watch_recovered")
                 outage = False
             except SandgateError as error:
                 if not outage:

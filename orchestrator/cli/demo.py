@@ -18,7 +18,7 @@ from orchestrator.cli.client import Runner
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.run import follow
 from orchestrator.cli.screen import one_line, plain, print_json
-from orchestrator.settings import Environment, inherited_environment
+from orchestrator.settings import Environment, service_environment
 from orchestrator.stack import local_git
 from orchestrator.stack.demo.evidence import Pushed, pushed, test_result
 from orchestrator.stack.demo.stage import Stage, set_stage
@@ -73,7 +73,7 @@ def show_demo(console: Console, *, json: bool) -> Mapping[str, Any]:
 def _set_up(screen: Console) -> tuple[Installation, Stage, DemoTask]:
     environment, steps, task = Environment(), Steps(screen), load_demo()
     here = Installation.open(environment.home, create=True)
-    stage = set_stage(here, task, steps, inherited_environment())
+    stage = set_stage(here, task, steps, service_environment())
     kept = kept_providers(here).get("anthropic", stage.model_url)
     if kept != stage.model_url:
         raise CommandFailed(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.cli.place import installation, runner
-from orchestrator.settings import inherited_environment
+from orchestrator.settings import service_environment
 from orchestrator.stack import local_git
 from orchestrator.stack.steps import Step
 
@@ -27,7 +27,7 @@ def named(text: str) -> Named:
         return Named(url, credential or None)
     here = installation()
     url = local_git.publish(here, Path(text))
-    local_git.service(here, inherited_environment()).ensure(Step("git host", lambda _: None))
+    local_git.service(here, service_environment()).ensure(Step("git host", lambda _: None))
     body = {
         "value": local_git.password(here).read_text(),
         "hosts": [local_git.base_url(here)],

@@ -1,15 +1,32 @@
 """Key and token files of an installation: random, made once, readable by their owner only."""
 
+import os
 import secrets
 from pathlib import Path
 
 
 def make_key(path: Path) -> Path:
     """The file; it holds a fresh random token, mode 0600, if it wasn't there yet."""
+    return path if path.exists() else keep(path, secrets.token_urlsafe(32))
+
+
+def keep(path: Path, text: str) -> Path:
+    """The file, mode 0600; it holds `text` if it wasn't there yet.
+
+    It is written aside and linked into place: two that start at once end up with one text, and a
+    crash leaves no half of it.
+    """
     if not path.exists():
-        part = path.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        part.touch(mode=0o600)
-        part.write_text(secrets.token_urlsafe(32))
-        part.replace(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            path.hardlink_to(aside)
+        except FileExistsError:
+            pass
+        finally:
+            aside.unlink()
     return path

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from orchestrator.adapters.pocketbase import HOOKS, MIGRATIONS, SUPERUSER
+from orchestrator.stack.keys import keep
 from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import StepFailed
 
@@ -117,21 +118,5 @@ def _password_file(home: Path) -> Path:
 
 
 def _kept(path: Path, fresh: str) -> str:
-    """The text in the file; `fresh`, mode 0600, if there is no file yet.
-
-    It is written aside and linked into place: two that start at once end up with one text, and a
-    crash leaves no half of it.
-    """
-    if not path.exists():
-        aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(fresh)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            path.hardlink_to(aside)
-        except FileExistsError:
-            pass
-        finally:
-            aside.unlink()
-    return path.read_text().strip()
+    """The text in the file; `fresh`, mode 0600, if there is no file yet."""
+    return keep(path, fresh).read_text().strip()

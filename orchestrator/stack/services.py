@@ -1,7 +1,8 @@
 """The long-running programs of an installation on this machine, in the order they depend on each other.
 
 Each is a `Service`: how it is started, and how one sees that it is ready. What a service was started
-with is kept next to its pid file as a fingerprint: a changed command or environment restarts it.
+with is kept next to its pid file as a fingerprint: a changed command, environment or code restarts
+it. What only says from which shell it was started changes nothing.
 """
 
 import hashlib
@@ -9,11 +10,13 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
 from orchestrator.posture import UNPROVEN
+from orchestrator.stack.addresses import require_free_port
+from orchestrator.stack.content import digest, tree_hash
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import OpenSandboxServer
@@ -23,6 +26,9 @@ from orchestrator.stack.steps import Step, StepFailed
 LOOPBACK = "127.0.0.1"
 READY_S = 30.0
 POSTURE_S = 60.0
+CODE = Path(__file__).parents[1]
+OF_THE_SHELL = ("PATH", "LANG", "LC_", "TMPDIR", "PYTHON")
+"""Variables that begin so are no reason to restart what runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +38,12 @@ class Service:
     program: Program
     port: int
     ready: Callable[[], bool]
+    content: str = ""
+    """A hash of what else it is made of: its code, its settings file."""
 
     def ensure(self, step: Step) -> None:
         """Have it running as it should be, and ready. Raises: StepFailed."""
-        wanted = fingerprint(self.program)
+        wanted = fingerprint(self.program, self.content)
         kept = self.program.pid_file.with_suffix(".made")
         if self.program.alive() and kept.exists() and kept.read_text() == wanted:
             self.program.wait_ready(self.ready, timeout_s=READY_S)
@@ -45,25 +53,18 @@ class Service:
             self.program.stop()
         else:
             step.doing(f"starting {self.program.name}")
-        self._require_free_port()
+        require_free_port(self.program.name, self.port, LOOPBACK)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(wanted)
         self.program.start()
         self.program.wait_ready(self.ready, timeout_s=READY_S)
 
-    def _require_free_port(self) -> None:
-        if answers_tcp(LOOPBACK, self.port):
-            raise StepFailed(
-                f"{self.program.name} can't have port {self.port}",
-                why=f"something else listens on {LOOPBACK}:{self.port}",
-                what_to_do="Stop it, or remove installation.json from the home to choose new ports.",
-            )
 
-
-def fingerprint(program: Program) -> str:
-    """A hash over everything that a program is started with."""
-    made = {"argv": program.argv, "env": dict(sorted((program.env or {}).items()))}
-    return hashlib.sha256(json.dumps(made).encode()).hexdigest()
+def fingerprint(program: Program, content: str = "") -> str:
+    """A hash over everything that makes a program what it is."""
+    env = sorted((program.env or {}).items())
+    made = [list(program.argv), [pair for pair in env if not pair[0].startswith(OF_THE_SHELL)]]
+    return digest(json.dumps(made), content)
 
 
 def python_program(
@@ -96,23 +97,31 @@ def polarion(here: Installation, env: Mapping[str, str]) -> Service:
         ),
         env,
     )
-    return Service(program, port, lambda: answers_tcp(LOOPBACK, port))
+    code = tree_hash(CODE.parent / "polarion_app")
+    return Service(program, port, lambda: answers_tcp(LOOPBACK, port), code)
 
 
 def opensandbox(server: OpenSandboxServer, env: Mapping[str, str]) -> Service:
     """The OpenSandbox server; new settings are a new program, so that they restart it."""
     server.write_settings()
     settings = hashlib.sha256(server.settings_file.read_bytes()).hexdigest()
-    program = server.program({**env})
-    marked = replace(program, env={**(program.env or {}), "SANDGATE_SETTINGS": settings})
-    return Service(marked, server.port, lambda: answers_http(LOOPBACK, server.port, "/health"))
+    port = server.port
+    return Service(
+        server.program(env), port, lambda: answers_http(LOOPBACK, port, "/health"), settings
+    )
 
 
 def runner(here: Installation, env: Mapping[str, str]) -> Service:
     """The runner, and with it the entrance."""
     port = here.ports.runner
     program = python_program(here, "runner", ("-m", "orchestrator"), env)
-    return Service(program, port, lambda: answers_http(LOOPBACK, port, "/api/health"))
+    code = digest(tree_hash(CODE, leave_out=("cli", "stack")), tree_hash(CODE.parent / "entrance"))
+    return Service(program, port, lambda: answers_http(LOOPBACK, port, "/api/health"), code)
+
+
+def of_the_stack() -> str:
+    """The hash of the code that the stack's own programs are made of."""
+    return tree_hash(CODE / "stack")
 
 
 def polarion_token(here: Installation) -> Path:

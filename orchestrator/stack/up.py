@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from orchestrator.settings import inherited_environment
-from orchestrator.stack import engine, network, pocketbase, services
+from orchestrator.settings import service_environment
+from orchestrator.stack import engine, local_git, network, pocketbase, services
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
@@ -19,7 +19,7 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
 
     May be interrupted anywhere and run again: no step leaves anything that breaks the next try.
     """
-    env = inherited_environment()
+    env = service_environment()
     debian = DebianPackages()
     with steps.step("Disk"):
         engine.require_free_disk(wishes.home)
@@ -63,6 +63,9 @@ def _start(
         services.polarion(here, env).ensure(step)
     with steps.step("OpenSandbox server") as step:
         services.opensandbox(opensandbox_server(here, wishes, tags), env).ensure(step)
+    if local_git.in_use(here):
+        with steps.step("Git host") as step:
+            local_git.service(here, env).ensure(step)
     with steps.step("Runner and entrance") as step:
         services.runner(here, runner_env(here, wishes, tags, env)).ensure(step)
     with steps.step("Posture of the sandbox network") as step:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from entrance.trail import trail
 from orchestrator.cli.client import Runner
-from orchestrator.settings import inherited_environment
+from orchestrator.settings import inherited_environment, service_environment
 from orchestrator.stack import down, local_git
 from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.demo.project import DemoRepository
@@ -167,7 +167,7 @@ def _stage(here: Installation, files: Mapping[str, str], scenario: Path, steps: 
     bare = here.data("githost") / "team" / "thing.git"
     base = create_bare_repository(source, bare, message="the thing")
     play = Play(DemoRepository(bare, base), "team/thing.git", scenario)
-    return serve_stage(here, play, steps, inherited_environment())
+    return serve_stage(here, play, steps, service_environment())
 
 
 def _hire(house: House) -> None:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.stack import local_git
+from orchestrator.stack.content import digest
 from orchestrator.stack.demo.project import DemoRepository, make_repository
 from orchestrator.stack.demo.task import SCENARIO, DemoTask
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
 from orchestrator.stack.process import answers_tcp
-from orchestrator.stack.services import LOOPBACK, Service, python_program
+from orchestrator.stack.services import LOOPBACK, Service, of_the_stack, python_program
 from orchestrator.stack.steps import Steps
 
 
@@ -65,4 +66,5 @@ def _model(here: Installation, script: Path, key: Path, env: Mapping[str, str]) 
     port = here.ports.model
     arguments = (f"--script={script}", f"--port={port}", f"--api-key-file={key}")
     program = python_program(here, "model", ("-m", "orchestrator.stack.scripted", *arguments), env)
-    return Service(program, port, lambda: answers_tcp(LOOPBACK, port))
+    made_of = digest(of_the_stack(), script.read_text(encoding="utf-8"))
+    return Service(program, port, lambda: answers_tcp(LOOPBACK, port), made_of)

@@ -1,0 +1,112 @@
+"""The posture of the sandbox network: closed until it is proven, and again when it no longer is."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from entrance.errors import SandgateError, Unavailable
+from orchestrator.posture import UNPROVEN, Finding, Posture
+from tests.waiting import until
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding."""
+
+    check: str
+    ok: bool
+    found: str = "reached"
+
+
+WELL = [Found("door", ok=True), Found("names at 10.0.0.1", ok=True, found="closed")]
+LEAK = [*WELL, Found("outside 1.1.1.1", ok=False), Found("metadata service", ok=False)]
+
+
+@dataclass
+class Probing:
+    """A probe that finds what it is told to; it notices when it is run twice at once."""
+
+    finds: Sequence[Finding] | SandgateError
+    times: int = 0
+    at_once: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self) -> Sequence[Finding]:
+        assert self.at_once.acquire(blocking=False), "two probes at once disturb each other"
+        try:
+            self.times += 1
+            if isinstance(self.finds, SandgateError):
+                raise self.finds
+            return self.finds
+        finally:
+            self.at_once.release()
+
+
+async def test_nothing_is_proven_before_the_first_look() -> None:
+    assert Posture(Probing(WELL)).closed == UNPROVEN
+
+
+async def test_a_closed_network_lets_runs_start() -> None:
+    posture = Posture(Probing(WELL))
+    await posture.look()
+    assert not posture.closed
+    assert await posture.check()
+
+
+async def test_every_leak_is_named() -> None:
+    posture = Posture(Probing(LEAK))
+    with pytest.raises(Unavailable, match=r"outside 1\.1\.1\.1: reached; metadata service: reached"):
+        await posture.check()
+    assert "door" not in posture.closed
+
+
+@pytest.mark.parametrize(
+    ("finds", "why"),
+    [(Unavailable("no engine answers"), "no engine answers"), ([], "the probe tried nothing")],
+    ids=["it could not run", "it tried nothing"],
+)
+async def test_a_probe_that_shows_nothing_proves_nothing(
+    finds: Sequence[Finding] | SandgateError, why: str
+) -> None:
+    posture = Posture(Probing(finds))
+    await posture.look()
+    assert why in posture.closed
+
+
+async def test_it_is_tried_again_until_it_is_proven_and_then_left_alone() -> None:
+    probe = Probing(LEAK)
+    posture = Posture(probe, again_s=0.001)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(posture.run())
+        await until(lambda: probe.times > 2)
+        assert posture.closed
+        probe.finds = WELL
+        await until(lambda: not posture.closed)
+        times = probe.times
+        await asyncio.sleep(0.02)
+        assert probe.times == times
+        task.cancel()
+
+
+async def test_a_later_look_that_fails_closes_it_until_it_is_proven_again() -> None:
+    """`sandgate doctor` looks too: one busy moment of the engine must not close it for ever."""
+    probe = Probing(WELL)
+    posture = Posture(probe, again_s=0.001)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(posture.run())
+        await until(lambda: not posture.closed)
+        probe.finds = Unavailable("the engine is busy")
+        with pytest.raises(Unavailable, match="busy"):
+            await posture.check()
+        probe.finds = WELL
+        await until(lambda: not posture.closed)
+        task.cancel()
+
+
+async def test_two_looks_at_once_take_turns() -> None:
+    probe = Probing(WELL)
+    posture = Posture(probe)
+    await asyncio.gather(posture.look(), posture.look(), posture.check())
+    assert probe.times == 3
