@@ -119,8 +119,8 @@ class Runs(Protocol):
         """All runs that haven't ended."""
         ...
 
-    async def recent(self, limit: int) -> Sequence[Run]:
-        """The newest runs, newest first."""
+    async def recent(self, limit: int, task: TaskId | None = None) -> Sequence[Run]:
+        """The newest runs (of one task, or of all), newest first."""
         ...
 
     async def add_events(self, run: RunId, events: Sequence[Event]) -> None:

@@ -1,21 +1,33 @@
 """Runs: list, show, watch, cancel, transcript, refusals."""
 
 import asyncio
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 
 import orjson
+import structlog
 from aiohttp import web
 
-from entrance.errors import NotFound
-from entrance.session import RunId
-from orchestrator.api.shapes import event_json, run_json
+from entrance.errors import Conflict, NotFound, SandgateError
+from entrance.session import RunId, TaskId
+from orchestrator.api.shapes import event_json, run_json, whole_number
 from orchestrator.domain.ledger import refused
 from orchestrator.domain.run import Run, changed
-from orchestrator.runner.settle import write_transcript
+from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
+
+log = structlog.get_logger()
 
 KEEPALIVE_S = 10.0
 """A watcher hears something at least so often, so that no proxy in between gives the stream up."""
+MOST_RUNS = 500
+LAST_SEQ = 10**15
+STREAM = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",  # a proxy in between must not hold events back
+}
+_RUN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +35,8 @@ class RunRoutes:
     """The routes below `/api/runs`."""
 
     world: World
+    keepalive_s: float = KEEPALIVE_S
+    _closing: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -34,11 +48,16 @@ class RunRoutes:
             web.post("/api/runs/{run}/cancel", self.cancel),
         ]
 
+    async def close(self, _app: web.Application) -> None:
+        """End all watching: the runner stops. Watchers ask again by themselves."""
+        self._closing.set()
+        self.world.live.tell_all()
+
     async def listing(self, request: web.Request) -> web.Response:
         """The newest runs, newest first; `?task=` for those of one task, `?limit=` (1 to 500)."""
-        limit = min(max(_number(request.query.get("limit", "50"), "limit"), 1), 500)
-        task = request.query.get("task", "")
-        runs = [run for run in await self.world.runs.recent(limit) if task in {"", run.task}]
+        limit = whole_number(request.query.get("limit", "50"), "limit", least=1, most=MOST_RUNS)
+        task = request.query.get("task")
+        runs = await self.world.runs.recent(limit, TaskId(task) if task else None)
         return _json([run_json(run, await self.world.runs.usage(run.id)) for run in runs])
 
     async def show(self, request: web.Request) -> web.Response:
@@ -52,11 +71,13 @@ class RunRoutes:
         return _json(refused(await self.world.trail(run.id)))
 
     async def cancel(self, request: web.Request) -> web.Response:
-        """Ask for the run's end; it settles as stopped, cancelled."""
+        """Ask for the run's end; it settles as stopped, cancelled. 409 once it has ended."""
         run = await self._run(request)
 
         def cancelled(now: Run) -> Run | None:
-            return changed(now, cancelled_by="the API") if now.active else None
+            if not now.active:
+                raise Conflict(f"run {now.id} has ended already: {now.outcome}")
+            return None if now.cancelled_by else changed(now, cancelled_by="the API")
 
         run = await self.world.amend(run.id, cancelled)
         return _json({"id": run.id, "state": run.state}, status=202)
@@ -74,45 +95,54 @@ class RunRoutes:
         events and at least every ten seconds; the last one is in state `ended`.
         """
         run = await self._run(request)
-        after = _number(
-            request.headers.get("Last-Event-ID") or request.query.get("after", "-1"), "after"
-        )
-        response = web.StreamResponse(
-            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
-        )
-        await response.prepare(request)
-        with self.world.live.watch(run.id) as flag:
-            while True:
+        after = _after(request)
+        response = web.StreamResponse(headers=STREAM)
+        try:
+            await response.prepare(request)
+            await self._watch(run.id, after, response)
+        except ConnectionError:
+            pass  # they have left
+        except SandgateError as error:  # nothing can be said here any more; they ask again
+            log.warning("watching_broke_off", run=run.id, error=str(error))
+        return response
+
+    async def _watch(self, run: RunId, after: int, response: web.StreamResponse) -> None:
+        with self.world.live.watch(run) as flag:
+            while not self._closing.is_set():
                 flag.clear()
-                over = not (await self.world.runs.get(run.id)).active
-                async for event in self.world.runs.events(run.id, after):
+                over = not (await self.world.runs.get(run)).active
+                async for event in self.world.runs.events(run, after):
                     after = event.seq
                     await response.write(_sse("event", event_json(event), event.seq))
-                run = await self.world.runs.get(run.id)
-                usage = await self.world.runs.usage(run.id)
-                await response.write(_sse("run", run_json(run, usage)))
+                now, usage = await self.world.runs.get(run), await self.world.runs.usage(run)
+                if over or now.active:  # else it ended just now: its last events come first
+                    await response.write(_sse("run", run_json(now, usage)))
                 if over:
-                    return response
-                await _wait(flag)
+                    return
+                await _wait(flag, self.keepalive_s if now.active else 0)
 
     async def _run(self, request: web.Request) -> Run:
-        run = request.match_info["run"]
+        name = request.match_info["run"]
+        unknown = f"there is no run {name[:64]}"
+        if not _RUN.fullmatch(name):
+            raise NotFound(unknown)
         try:
-            return await self.world.runs.get(RunId(run))
+            return await self.world.runs.get(RunId(name))
         except NotFound as error:
-            raise NotFound(f"there is no run {run}") from error
+            raise NotFound(unknown) from error
 
 
-def _number(text: str, name: str) -> int:
+def _after(request: web.Request) -> int:
+    """After which event the watcher wants to go on; -1: from the first."""
+    said = request.headers.get("Last-Event-ID")
+    if said is not None:
+        return whole_number(said, "Last-Event-ID", least=-1, most=LAST_SEQ)
+    return whole_number(request.query.get("after", "-1"), "after", least=-1, most=LAST_SEQ)
+
+
+async def _wait(flag: asyncio.Event, seconds: float) -> None:
     try:
-        return int(text)
-    except ValueError as error:
-        raise web.HTTPBadRequest(reason=f"{name}: a whole number is wanted") from error
-
-
-async def _wait(flag: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(KEEPALIVE_S):
+        async with asyncio.timeout(seconds):
             await flag.wait()
     except TimeoutError:
         return

@@ -47,4 +47,6 @@ def make_api(token: str, *parts: HealthRoutes | RunRoutes | TeamRoutes) -> web.A
     app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)
     for part in parts:
         app.add_routes(part.routes())
+        if isinstance(part, RunRoutes):
+            app.on_shutdown.append(part.close)
     return app

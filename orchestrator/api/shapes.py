@@ -1,5 +1,6 @@
 """What goes into the API and comes out of it."""
 
+import re
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -10,7 +11,12 @@ from entrance.ports import Usage
 from orchestrator.domain.run import Run, phases
 from orchestrator.ports import Event
 
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+
+
+class BadInput(Exception):
+    """The caller's input won't do; the message names the field. Answered with 400."""
 
 
 class Body(BaseModel):
@@ -54,7 +60,7 @@ class Hire(Body):
     """The project's id."""
     supervisor: Name
     """The user who answers and approves."""
-    budget_usd: Decimal = Field(gt=0)
+    budget_usd: Decimal = Field(ge=Decimal("0.01"), le=Decimal(10_000_000))
     """US dollars for all its runs."""
     repositories: list[GrantedRepository] = []
     """Repositories to be opened to it, each `{url, push, credential}`."""
@@ -91,13 +97,20 @@ class NewSecret(Body):
 
 
 async def body_of[Shape: Body](request: web.Request, shape: type[Shape]) -> Shape:
-    """The request's body as `shape`. Raises: HTTPBadRequest that names the field."""
+    """The request's body as `shape`. Raises: BadInput that names the field, never its value."""
     try:
         return shape.model_validate_json(await request.read())
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "body"
-        raise web.HTTPBadRequest(reason=f"{where}: {first['msg']}") from error
+    raise BadInput(f"{where}: {first['msg']}")
+
+
+def whole_number(text: str, name: str, *, least: int, most: int) -> int:
+    """A number in a query or a header. Raises: BadInput that names it."""
+    if not _WHOLE.fullmatch(text) or not least <= int(text) <= most:
+        raise BadInput(f"{name}: it is a whole number from {least} to {most}")
+    return int(text)
 
 
 def usage_json(usage: Usage) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from entrance.errors import NotFound
 from entrance.vault.vault import Vault
-from orchestrator.api.shapes import GrantedRepository, Hire, NewSecret, NewTask, body_of
+from orchestrator.api.shapes import BadInput, GrantedRepository, Hire, NewSecret, NewTask, body_of
 from orchestrator.api.shapes import NewAgent as NewAgentBody
 from orchestrator.domain.grants import door_name
 from orchestrator.domain.team import Agent, Grants, Repository
@@ -43,7 +43,7 @@ class TeamRoutes:
         body = await body_of(request, NewAgentBody)
         if body.harness not in self.harnesses:
             known = ", ".join(sorted(self.harnesses))
-            raise web.HTTPBadRequest(reason=f"harness: {body.harness} is unknown; there is {known}")
+            raise BadInput(f"harness: {body.harness} is unknown; there is {known}")
         agent = NewAgent(
             body.name, body.title or body.name, body.model, body.harness, body.instructions
         )
@@ -73,6 +73,8 @@ class TeamRoutes:
         body = await body_of(request, NewTask)
         if body.repository:
             _checked(body.repository)
+        if body.assign:
+            await self._require_hired(body.assign, body.project)
         task = await self.hiring.create_task(
             WantedTask(
                 project=body.project,
@@ -108,7 +110,7 @@ class TeamRoutes:
                 request.match_info["name"], body.value.get_secret_value(), body.hosts, body.kind
             )
         except ValueError as error:
-            raise web.HTTPBadRequest(reason=str(error)) from error
+            raise BadInput(str(error)) from error
         return web.json_response({"name": info.name, "version": info.version}, status=201)
 
     async def delete_secret(self, request: web.Request) -> web.Response:
@@ -116,11 +118,19 @@ class TeamRoutes:
         await self.vault.delete(request.match_info["name"])
         return web.Response(status=204)
 
+    async def _require_hired(self, agent: str, project: str) -> None:
+        """A task that nobody may run would only lie there."""
+        hired = {(each.bot, each.project) for each in await self.tracker.engagements()}
+        if (f"bot-{agent}", project) not in hired:
+            raise BadInput(
+                f"assign: {agent} is not hired into {project}: `sandgate hire {agent} ...`"
+            )
+
     def _grants(self, body: Hire, agent: Agent) -> Grants:
         tools = self.tools if body.tools is None else frozenset(body.tools)
         unknown = tools - self.tools
         if unknown:
-            raise web.HTTPBadRequest(reason=f"tools: there is no {', '.join(sorted(unknown))}")
+            raise BadInput(f"tools: there is no {', '.join(sorted(unknown))}")
         return Grants(
             tools={"polarion": tools},
             repositories=tuple(_repository(wanted) for wanted in body.repositories),
@@ -137,4 +147,4 @@ def _checked(url: str) -> None:
     try:
         door_name(url)
     except ValueError as error:
-        raise web.HTTPBadRequest(reason=f"repository: {error}") from error
+        raise BadInput(f"repository: {error}") from error

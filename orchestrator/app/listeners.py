@@ -27,8 +27,8 @@ from orchestrator.settings import Settings
 STOP_S = 2.0
 
 
-async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> None:
-    """Let sandboxes in, with the tokens of runs that are going on."""
+async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> web.AppRunner:
+    """Let sandboxes in, with the tokens of runs that are going on. `stack` closes it at the latest."""
     tools = PolarionTools(
         client_for=parts.polarion.as_bot,
         engagements=parts.tracker.engagements,
@@ -52,7 +52,9 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
         tool_providers=[tools],
         outbound=outbound,
     )
-    await _listen(stack, door.make_runner(app), settings.entrance.host, settings.entrance.port)
+    return await _listen(
+        stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
+    )
 
 
 async def open_api(
@@ -62,8 +64,8 @@ async def open_api(
     *,
     health: HealthRoutes,
     wake: Callable[[str], None],
-) -> None:
-    """Let people in."""
+) -> web.AppRunner:
+    """Let people in. `stack` closes it at the latest."""
     polarion = settings.polarion
     tokens = BotTokens(parts.vault, host_of(polarion.url)) if polarion.embedded else None
     team = TeamRoutes(
@@ -77,7 +79,7 @@ async def open_api(
     token = settings.api.token_file.read_text().strip()
     app = make_api(token, health, RunRoutes(parts.world), team)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
-    await _listen(stack, runner, settings.api.host, settings.api.port)
+    return await _listen(stack, runner, settings.api.host, settings.api.port)
 
 
 def prices_of(more: Path | None) -> PriceList:
@@ -89,7 +91,10 @@ def prices_of(more: Path | None) -> PriceList:
     return own.model_copy(update={"models": {**shipped.models, **own.models}})
 
 
-async def _listen(stack: AsyncExitStack, runner: web.AppRunner, host: str, port: int) -> None:
+async def _listen(
+    stack: AsyncExitStack, runner: web.AppRunner, host: str, port: int
+) -> web.AppRunner:
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, host, port, reuse_address=True).start()
+    return runner

@@ -6,7 +6,9 @@ from ipaddress import IPv4Address
 
 import aiohttp
 import docker
+from docker.errors import DockerException
 
+from entrance.errors import Unavailable
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.adapters.opensandbox.blueprint import Blueprint
@@ -62,9 +64,12 @@ def blueprint_of(settings: Settings) -> Blueprint:
 def open_sandboxes(
     settings: Settings, http: aiohttp.ClientSession, clock: Clock, stack: AsyncExitStack
 ) -> OpenSandboxes:
-    """The adapter; `stack` closes what it opened."""
+    """The adapter; `stack` closes what it opened. Raises: Unavailable when no engine answers."""
     given = settings.sandboxes
-    client = docker.APIClient(base_url=given.docker or None, timeout=ENGINE_S)
+    try:
+        client = docker.APIClient(base_url=given.docker or None, timeout=ENGINE_S)
+    except DockerException as error:
+        raise Unavailable(f"the Docker engine doesn't answer: {error}") from error
     stack.callback(client.close)
     return OpenSandboxes(
         Parts(

@@ -3,11 +3,14 @@
 import asyncio
 import signal
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
+from subprocess import SubprocessError
 
 import docker
 import structlog
+from docker.errors import DockerException
 
+from entrance.errors import Unavailable
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.server import Check, HealthRoutes
@@ -25,7 +28,12 @@ log = structlog.get_logger()
 
 
 async def serve(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. Runs that were going on are taken up before the door opens."""
+    """Run until SIGTERM or SIGINT. Runs that were going on are taken up before the door opens.
+
+    At the end nobody is let in any more, and then the work is dropped wherever it is: its runs stay
+    as they are stored, and are taken up by the next start. A shutdown decides nothing about a run.
+    """
+    stop = _asked_to_stop()
     async with AsyncExitStack() as stack:
         parts = await make_parts(settings, stack)
         posture = _posture(settings)
@@ -35,23 +43,25 @@ async def serve(settings: Settings) -> None:
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(parts, posture), lambda: posture.closed)
         await janitor.restore()
-        await open_door(settings, parts, stack)
-        await open_api(settings, parts, stack, health=health, wake=queue.add)
+        door = await open_door(settings, parts, stack)
+        api = await open_api(settings, parts, stack, health=health, wake=queue.add)
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             loops = [tasks.create_task(loop.run()) for loop in (posture, janitor, queue, watcher)]
-            await _asked_to_stop()
+            await stop.wait()
+            log.info("runner_stops", name=settings.name)
+            await asyncio.gather(api.cleanup(), door.cleanup())
             for task in loops:
                 task.cancel()
-        log.info("runner_stopped", name=settings.name)
+    log.info("runner_stopped", name=settings.name)
 
 
-async def _asked_to_stop() -> None:
+def _asked_to_stop() -> asyncio.Event:
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, asked.set)
-    await asked.wait()
+    return asked
 
 
 def _posture(settings: Settings) -> Posture:
@@ -59,11 +69,12 @@ def _posture(settings: Settings) -> Posture:
     given = settings.sandboxes
 
     def look() -> Sequence[Finding]:
-        client = docker.DockerClient(base_url=given.docker or None, timeout=ENGINE_S)
         try:
-            return probe(client, bridge, image=given.image, seccomp=seccomp)
-        finally:
-            client.close()
+            client = docker.DockerClient(base_url=given.docker or None, timeout=ENGINE_S)
+            with closing(client):
+                return probe(client, bridge, image=given.image, seccomp=seccomp)
+        except (DockerException, OSError, SubprocessError) as error:
+            raise Unavailable(f"the posture probe could not run: {error}") from error
 
     return Posture(look)
 

@@ -2,5 +2,6 @@
 
 - `world`: what the steps work with, and the two ways in which they change a run.
 - `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
+- `transcript`: what is attached to a run's record, and shown to whoever asks.
 - `live`: tells watchers that a run has something new.
 """

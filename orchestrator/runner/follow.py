@@ -9,7 +9,7 @@ from entrance.errors import NotFound
 from orchestrator.domain.run import Cause, Exit, Run, RunState
 from orchestrator.ports import Harness, Progress, Sandbox
 from orchestrator.runner.finish import finish
-from orchestrator.runner.world import Limits, World
+from orchestrator.runner.world import OWN, Limits, World
 
 
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
@@ -25,13 +25,14 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
     beat = world.clock.now()
     until = beat + timedelta(seconds=world.limits.attention_s)
     await world.sandboxes.renew(sandbox)
+    run = await world.counted(run.id)
     while (now := world.clock.now()) < until and not run.cancelled_by:
         if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
             await world.sandboxes.renew(sandbox)
             beat = now
         progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
         if progress.lines:
-            run = await world.tell(run.id, _events(harness, progress.lines), progress.cursor)
+            run = await world.tell(run.id, events_of(harness, progress.lines), progress.cursor)
             continue
         over = _over(world.limits, run, progress, now)
         if over:
@@ -41,8 +42,10 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
         run = await world.runs.get(run.id)
 
 
-def _events(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [harness.read(line) for line in lines]
+def events_of(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+    """A harness's lines as events; one that passes itself off as our own is `raw`."""
+    read = [harness.read(line) for line in lines]
+    return [("raw", {"text": str(data)}) if kind == OWN else (kind, data) for kind, data in read]
 
 
 def _over(limits: Limits, run: Run, progress: Progress, now: datetime) -> Exit | None:

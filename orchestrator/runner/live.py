@@ -19,6 +19,11 @@ class Live:
         for flag in self._watchers.get(run, ()):
             flag.set()
 
+    def tell_all(self) -> None:
+        """Wake everybody who watches anything."""
+        for run in tuple(self._watchers):
+            self.tell(run)
+
     @contextmanager
     def watch(self, run: RunId) -> Iterator[asyncio.Event]:
         """A flag that is set whenever the run has something new; the watcher clears it."""

@@ -4,12 +4,9 @@ Evidence is stored before the sandbox is removed, and the record is written befo
 a crash in between loses nothing and doubles nothing.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import orjson
 import structlog
 
 from entrance.errors import NotFound
@@ -20,9 +17,14 @@ from orchestrator.domain.run import Exit, Outcome, Run, RunEvent, RunState, afte
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.verdict import Case, Evidence, verdict
 from orchestrator.ports import RunRecord
+from orchestrator.runner.follow import events_of
+from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
+
+MOST_PAGES = 64
+"""So much is still read of a harness that can't stop talking."""
 
 
 async def settle(world: World, run: Run) -> None:
@@ -70,12 +72,13 @@ async def _read_the_rest(world: World, run: Run) -> None:
     if sandbox is None:
         return
     harness = world.harnesses[run.harness]
+    run = await world.counted(run.id)
     try:
-        progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
-        if progress.lines:
-            await world.tell(
-                run.id, [harness.read(line) for line in progress.lines], progress.cursor
-            )
+        for _ in range(MOST_PAGES):
+            progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
+            if not progress.lines:
+                break
+            run = await world.tell(run.id, events_of(harness, progress.lines), progress.cursor)
         await world.sandboxes.sweep(sandbox)
     except NotFound:
         log.info("sandbox_gone_before_its_end_was_read", run=run.id)
@@ -95,21 +98,6 @@ async def _record(world: World, run: Run) -> Run:
     await world.tracker.attach(item, "transcript.jsonl", await write_transcript(world, run, lines))
     await world.tracker.spent(run.engagement, await world.runs.engagement_usd(run.engagement))
     return run
-
-
-async def write_transcript(world: World, run: Run, lines: Sequence[Mapping[str, Any]]) -> Path:
-    """Write the run's transcript, one JSON object a line: its events, then the door's audit lines."""
-    world.transcripts.mkdir(parents=True, exist_ok=True)
-    path = world.transcripts / f"{run.id}.jsonl"
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        async for event in world.runs.events(run.id):
-            row = {"seq": event.seq, "at": event.at, "kind": event.kind, "data": event.data}
-            file.write(orjson.dumps(row, default=str) + b"\n")
-        for line in lines:
-            file.write(orjson.dumps({"kind": "audit", "data": line}, default=str) + b"\n")
-    part.replace(path)
-    return path
 
 
 async def _tell_people(world: World, run: Run) -> None:

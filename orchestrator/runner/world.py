@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,8 @@ from orchestrator.domain.run import Run, changed
 from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
 from orchestrator.runner.live import Live
 
+OWN = "phase"
+"""The kind of event that is ours; a harness's own lines never have it."""
 RACES = 20
 """So often a lost compare-and-set is tried again before it is given up."""
 
@@ -65,6 +67,8 @@ class World:
     """The door's base URL as a sandbox sees it."""
     transcripts: Path
     execd_key: bytes = field(repr=False)
+    _whole: set[RunId] = field(init=False, repr=False, default_factory=set)
+    """Runs whose stored events are known to be counted."""
 
     def execd_token(self, run: RunId) -> str:
         """The access token of a run's execd: derived, so that it needn't be stored anywhere.
@@ -101,20 +105,43 @@ class World:
     ) -> Run:
         """Add events, and remember up to which line of the harness's output they reach.
 
-        The place is claimed before the events are stored: two writers never share a number.
+        They are stored first and counted then: whoever dies in between loses nothing, and
+        `counted` makes it good. One writer a run: the queue works on a task once at a time.
         """
-        first = 0
+        now, at = await self.counted(run), self.clock.now()
+        self._whole.discard(run)
+        for _ in range(RACES):
+            events = [Event(now.events + n, at, kind, data) for n, (kind, data) in enumerate(said)]
+            await self.runs.add_events(run, events)
+            told = changed(now, events=now.events + len(said))
+            if cursor is not None:
+                told = replace(told, cursor=cursor, heard_at=at)
+            try:
+                await self.runs.replace(told)
+            except Conflict:
+                now = await self.runs.get(run)
+                continue
+            self._whole.add(run)
+            self.live.tell(run)
+            return told
+        raise Conflict(f"run {run} is being changed by others all the time")
 
-        def claim(now: Run) -> Run:
-            nonlocal first
-            first = now.events
-            if cursor is None:
-                return changed(now, events=first + len(said))
-            return changed(now, events=first + len(said), cursor=cursor, heard_at=at)
+    async def counted(self, run: RunId) -> Run:
+        """The run, with all its stored events counted: also those of a `tell` that was cut short.
 
-        at = self.clock.now()
-        amended = await self.amend(run, claim)
-        events = [Event(first + n, at, kind, data) for n, (kind, data) in enumerate(said)]
-        await self.runs.add_events(run, events)
-        self.live.tell(run)
-        return amended
+        To be called before the harness's output is read on: the cursor may have moved.
+        """
+        now = await self.runs.get(run)
+        if run in self._whole:
+            return now
+        stray = [event async for event in self.runs.events(run, now.events - 1)]
+        if stray:
+            heard = sum(event.kind != OWN for event in stray)
+            now = await self.amend(run, lambda r: _with(r, len(stray), heard))
+        self._whole.add(run)
+        return now
+
+
+def _with(run: Run, events: int, lines: int) -> Run:
+    """Every event but our own is one line of the harness's output."""
+    return changed(run, events=run.events + events, cursor=run.cursor + lines)

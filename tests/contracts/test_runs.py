@@ -225,6 +225,8 @@ async def test_recent_runs_come_newest_first(runs: Runs) -> None:
         await runs.create(run)
     assert await runs.recent(10) == [newest, middle, oldest]
     assert await runs.recent(2) == [newest, middle]
+    assert await runs.recent(1, oldest.task) == [oldest], "however many are newer"
+    assert await runs.recent(9, TaskId("DEMO/DEMO-no-such")) == []
 
 
 async def test_runs_of_the_same_instant_come_last_stored_first(runs: Runs) -> None:

@@ -45,16 +45,16 @@ class FakeRuns:
         return self._runs[run]
 
     async def latest(self, task: TaskId) -> Run | None:
-        runs = [run for run in await self.recent(len(self._runs)) if run.task == task]
+        runs = await self.recent(len(self._runs), task)
         return next((run for run in runs if run.active), runs[0] if runs else None)
 
     async def active(self) -> Sequence[Run]:
         self._up()
         return [run for run in self._runs.values() if run.active]
 
-    async def recent(self, limit: int) -> Sequence[Run]:
+    async def recent(self, limit: int, task: TaskId | None = None) -> Sequence[Run]:
         self._up()
-        newest_first = reversed(self._runs.values())
+        newest_first = [r for r in reversed(self._runs.values()) if task in {None, r.task}]
         return sorted(newest_first, key=lambda run: run.created_at, reverse=True)[:limit]
 
     async def add_events(self, run: RunId, events: Sequence[Event]) -> None:

@@ -57,8 +57,9 @@ class PocketBaseRuns:
         filter_ = where(("state", "!=", _ENDED))
         return [run_of(row) async for row in self._store.all("runs", filter_, sort="@rowid")]
 
-    async def recent(self, limit: int) -> Sequence[Run]:
-        rows = await self._store.list("runs", sort=_NEWEST_FIRST, limit=min(limit, PAGE))
+    async def recent(self, limit: int, task: TaskId | None = None) -> Sequence[Run]:
+        of_task = where(("task", "=", task)) if task else ""
+        rows = await self._store.list("runs", of_task, sort=_NEWEST_FIRST, limit=min(limit, PAGE))
         return [run_of(row) for row in rows]
 
     async def add_events(self, run: RunId, events: Sequence[Event]) -> None:
