@@ -65,7 +65,7 @@ class Client:
         clone, number = self.work / "pushing", next(self.numbers)
         if not clone.exists():
             await self.git.ok("init", "-q", clone)
-        (clone / "pushed.bin").write_bytes(os.urandom(size))
+        write_random(clone / "pushed.bin", size)
         await self.git.ok("add", "--all", cwd=clone)
         await self.git.ok("commit", "-q", "-m", f"Number {number}", cwd=clone)
         branch = f"HEAD:refs/heads/agent/{ITEM}/number-{number}"
@@ -125,13 +125,20 @@ async def door_at(host: str) -> AsyncIterator[str]:
         yield address.removeprefix("http://")
 
 
+def write_random(path: Path, size: int) -> None:
+    """In pieces, so that the peak memory told is the door's."""
+    with path.open("wb") as file:
+        for start in range(0, size, 1 << 20):
+            file.write(os.urandom(min(1 << 20, size - start)))
+
+
 def make_repositories(work: Path, large_bytes: int) -> Path:
     """The host's root with its repositories, and the credential beside it."""
     for name in REPOSITORIES:
         files = work / f"{name}-files"
         files.mkdir()
         size = large_bytes if name == "large.git" else SMALL_BYTES
-        (files / "random.bin").write_bytes(os.urandom(size))
+        write_random(files / "random.bin", size)
         create_bare_repository(files, work / "root" / name, message="First")
     (work / "credential").write_text(REAL_CREDENTIAL)
     (work / "home").mkdir()
