@@ -56,7 +56,7 @@ class Tracker(Protocol):
         ...
 
     async def waking(self, engagements: Sequence[Engagement]) -> Sequence[Task]:
-        """Tasks that wait for one of these agents: its bot is assigned, the status is a waking one."""
+        """Tasks in a waking status that wait for one of these agents in the project that hired it."""
         ...
 
     async def task(self, task: TaskId) -> Task | None:
@@ -64,35 +64,51 @@ class Tracker(Protocol):
         ...
 
     async def thread(self, task: TaskId) -> Sequence[Comment]:
-        """The task's comments, oldest first."""
+        """The task's comments, oldest first. Raises: NotFound."""
         ...
 
     async def agent(self, bot: str) -> Agent | None:
-        """The pool's agent with this bot user, with its approved skills."""
+        """The pool's active agent with this bot user, with its approved skills."""
         ...
 
-    async def memories(self, project: str, agent: str) -> Sequence[str]:
-        """Active memories of the project that this agent is to be reminded of."""
+    async def memories(self, project: str, bot: str) -> Sequence[str]:
+        """The active memories of the agent with this bot user in the project, oldest first."""
         ...
 
-    async def act(self, task: TaskId, action: str) -> None:
-        """Do a workflow action. Raises: Conflict when the task's status doesn't have it."""
+    async def act(self, task: TaskId, action: str, *, assign: str = "") -> None:
+        """Do a workflow action; with it, and only with it, `assign` becomes the one assignee.
+
+        Raises: NotFound; Conflict when the task's status doesn't have the action, or something
+        that it requires is missing.
+        """
+        ...
+
+    async def assign(self, item: str, user: str) -> None:
+        """Give a work item to a user, unless somebody has it. Raises: NotFound."""
         ...
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
-        """Say something on the task, once: a comment of ours with this title is not repeated."""
+        """Say something on the task, once: the same words under the same title aren't repeated.
+
+        The words count too: else an agent's comment could keep ours from being said.
+        Raises: NotFound.
+        """
         ...
 
     async def record(self, record: RunRecord) -> str:
-        """Make or update the run's agentRun work item (found by its run key) and return its id."""
+        """Make or update the run's agentRun work item and return its id.
+
+        It is found by `run.record`, else by its run key; linked to task and engagement once; ended
+        as soon as the run has an outcome.
+        """
         ...
 
     async def attach(self, item: str, name: str, path: Path) -> None:
-        """Attach a file, unless one of that name is attached already."""
+        """Attach a file, unless one of that name is attached already. Raises: NotFound."""
         ...
 
     async def spent(self, engagement: str, total_usd: Decimal) -> None:
-        """Write what the engagement has spent in all. Idempotent: a total, not an addition."""
+        """Write what the engagement has spent in all: a total, not an addition. Raises: NotFound."""
         ...
 
 
@@ -338,13 +354,20 @@ class Hiring(Protocol):
     """Makes agents, hires them and gives them work, in Polarion."""
 
     async def create_agent(self, agent: NewAgent) -> str:
-        """Make or update the bot user and the agent of the pool; returns the agent's id."""
+        """Make or update the bot user, its token and the agent of the pool; returns the agent's id.
+
+        A retired agent is active again afterwards.
+        """
         ...
 
     async def hire(
         self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
     ) -> str:
-        """Make or update the engagement (project, roles and supervisor too); returns its id."""
+        """Make or update the active engagement, and what it needs; returns its id.
+
+        The project and the supervisor's user are made when missing; roles are added to those that
+        the two have. Raises: NotFound when the pool has no active agent with this bot user.
+        """
         ...
 
     async def create_task(self, task: NewTask) -> TaskId:

@@ -3,6 +3,7 @@
 - `task`, `team`: what Polarion says: tasks, agents, engagements, grants, budgets.
 - `run`: the states of a run and their table of transitions, its outcomes and causes.
 - `plan`: what to do next, from what was observed.
+- `handover`: what a task shows of a run that is over.
 - `verdict`: how a run ended, and of what.
 - `briefing`: the instructions and the prompt that an agent is given.
 - `grants`: what an engagement's grants mean for one run at the door.

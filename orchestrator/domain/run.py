@@ -112,6 +112,10 @@ class Ending:
     outcome: Outcome
     summary: str
     at: datetime
+    given: str = ""
+    """The work item that somebody is given by it: the task itself, or a delegated part of it."""
+    to: str = ""
+    """The user who is given it."""
 
 
 @dataclass(frozen=True, slots=True)

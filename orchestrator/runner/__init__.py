@@ -2,6 +2,8 @@
 
 - `world`: what the steps work with, and the two ways in which they change a run.
 - `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
+- `show`: the end of settling: the task shows how its run ended.
+- `desk`: what an agent's own tools may know of and do to its run.
 - `transcript`: what is attached to a run's record, and shown to whoever asks.
 - `live`: tells watchers that a run has something new.
 """

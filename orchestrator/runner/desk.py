@@ -18,18 +18,32 @@ class Desk:
         """The run's agentRun work item. Raises: NotFound."""
         return (await self.world.runs.get(run)).record
 
+    async def may_hand_over(self, run: RunId) -> None:
+        """Raises: Conflict when the agent has ended its run before, or it is over; NotFound."""
+        _require_open(await self.world.runs.get(run))
+
     async def hand_over(self, run: RunId, ending: Ending) -> None:
         """Note how the agent ends its run. Raises: Conflict when it has done so before, or it is over."""
 
         def ended(now: Run) -> Run:
-            if now.ending is not None:
-                raise Conflict(f"this run was {now.ending.outcome} already; nothing can follow")
-            if now.state is not RunState.RUNNING:
-                raise Conflict("this run is over")
+            _require_open(now)
             return changed(now, ending=ending)
 
         await self.world.amend(run, ended)
 
     async def take_back(self, run: RunId) -> None:
-        """Forget the handover: what it announced could not be done."""
-        await self.world.amend(run, lambda now: changed(now, ending=None))
+        """Forget the handover: Polarion refused it. A run that is settled by it already keeps it."""
+
+        def open_again(now: Run) -> Run | None:
+            if now.ending is None or now.state is not RunState.RUNNING:
+                return None
+            return changed(now, ending=None)
+
+        await self.world.amend(run, open_again)
+
+
+def _require_open(run: Run) -> None:
+    if run.ending is not None:
+        raise Conflict(f"this run was {run.ending.outcome} already; nothing can follow")
+    if run.state is not RunState.RUNNING:
+        raise Conflict("this run is over")

@@ -182,6 +182,6 @@ async def _briefing(world: World, order: Order) -> Briefing:
         engagement=order.engagement,
         task=order.task,
         thread=await world.tracker.thread(order.task.id),
-        memories=await world.tracker.memories(order.task.project, order.agent.id),
+        memories=await world.tracker.memories(order.task.project, order.agent.bot),
         trigger=order.run.trigger,
     )

@@ -1,5 +1,6 @@
-"""The step Settle: token revoked, evidence read, sandbox removed, record written; each part idempotent.
+"""The step Settle: token revoked, evidence read, sandbox removed, record written, outcome shown.
 
+Each part is idempotent.
 Evidence is stored before the sandbox is removed, and the record is written before the run ends:
 a crash in between loses nothing and doubles nothing.
 """
@@ -12,12 +13,11 @@ import structlog
 from entrance.errors import NotFound
 from entrance.ports import Usage
 from orchestrator.domain.ledger import gateway_calls, ledger
-from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import Exit, Outcome, Run, RunEvent, RunState, after, changed
-from orchestrator.domain.task import TaskStatus
+from orchestrator.domain.run import Exit, Run, RunEvent, RunState, after, changed
 from orchestrator.domain.verdict import Case, Evidence, verdict
 from orchestrator.ports import RunRecord
 from orchestrator.runner.follow import events_of
+from orchestrator.runner.show import show
 from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
 
@@ -35,7 +35,7 @@ async def settle(world: World, run: Run) -> None:
     await world.sandboxes.kill(run.id)
     await world.disks.release(run.task)
     run = await _record(world, run)
-    await _tell_people(world, run)
+    await show(world, run)
     run = await world.note(
         run.id, "phase", {"state": str(RunState.ENDED), "outcome": str(run.outcome)}
     )
@@ -96,20 +96,9 @@ async def _record(world: World, run: Run) -> Run:
     item = await world.tracker.record(record)
     run = await world.amend(run.id, lambda r: changed(r, record=item))
     await world.tracker.attach(item, "transcript.jsonl", await write_transcript(world, run, lines))
-    await world.tracker.spent(run.engagement, await world.runs.engagement_usd(run.engagement))
+    try:
+        spent = await world.runs.engagement_usd(run.engagement)
+        await world.tracker.spent(run.engagement, spent)
+    except NotFound:
+        log.warning("engagement_gone", run=run.id, engagement=run.engagement)
     return run
-
-
-async def _tell_people(world: World, run: Run) -> None:
-    """Say on the task how a run ended that its agent didn't end itself."""
-    if run.outcome not in {Outcome.FAILED, Outcome.STOPPED}:
-        return
-    detail = run.exit.detail if run.exit else ""
-    text = f"The run ended {run.outcome} ({run.cause}). {detail}\nRecord: {run.record}"
-    await world.tracker.comment(run.task, f"Run {run.id} {run.outcome}", text)
-    task = await world.tracker.task(run.task)
-    if task and task.status in WAKES:  # it never came to be started; left so, it would start again
-        await world.tracker.act(run.task, "start")
-        await world.tracker.act(run.task, "fail")
-    if task and task.status is TaskStatus.IN_PROGRESS:
-        await world.tracker.act(run.task, "fail")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from entrance.errors import Conflict, Unavailable
+from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import TaskId
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.task import Comment, Task, TaskStatus
@@ -21,10 +21,11 @@ WORKFLOW = {
     "wait": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
     "fail": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
 }
+WANTS_ASSIGNEE = frozenset({"submit"})
 
 
 class FakeTracker:
-    """`orchestrator.ports.Tracker` for tests."""
+    """`orchestrator.ports.Tracker` for tests; passes its contract."""
 
     def __init__(
         self,
@@ -37,6 +38,8 @@ class FakeTracker:
         self.tasks = {task.id: task for task in tasks}
         self.agents = {agent.bot: agent for agent in agents}
         self.hired = {one.id: one for one in engagements}
+        self.learned: dict[tuple[str, str], list[str]] = defaultdict(list)
+        """Active memories, by project and bot user."""
         self.comments: dict[TaskId, list[Comment]] = defaultdict(list)
         self.records: dict[str, RunRecord] = {}
         self.attached: dict[tuple[str, str], bytes] = {}
@@ -47,38 +50,53 @@ class FakeTracker:
 
     async def waking(self, engagements: Sequence[Engagement]) -> Sequence[Task]:
         self._up()
-        bots = {one.bot for one in engagements}
-        return [t for t in self.tasks.values() if t.status in WAKES and bots & set(t.assignees)]
+        hired = {(one.project, one.bot) for one in engagements}
+        return [
+            task
+            for task in self.tasks.values()
+            if task.status in WAKES and any((task.project, bot) in hired for bot in task.assignees)
+        ]
 
     async def task(self, task: TaskId) -> Task | None:
         self._up()
         return self.tasks.get(task)
 
     async def thread(self, task: TaskId) -> Sequence[Comment]:
-        self._up()
-        return self.comments[task]
+        self._task(task)
+        return list(self.comments[task])
 
     async def agent(self, bot: str) -> Agent | None:
         self._up()
         return self.agents.get(bot)
 
-    async def memories(self, project: str, agent: str) -> Sequence[str]:
+    async def memories(self, project: str, bot: str) -> Sequence[str]:
         self._up()
-        return [f"{agent} has been in {project} before"]
+        return list(self.learned[project, bot])
 
-    async def act(self, task: TaskId, action: str) -> None:
-        self._up()
-        now = self.tasks[task]
-        allowed, becomes = WORKFLOW[action]
+    async def act(self, task: TaskId, action: str, *, assign: str = "") -> None:
+        now = self._task(task)
+        allowed, becomes = WORKFLOW.get(action, (frozenset[TaskStatus](), now.status))
         if now.status not in allowed:
             raise Conflict(f"{task} is {now.status}: {action} can't be done")
-        self.tasks[task] = replace(now, status=becomes)
+        assignees = (assign,) if assign else now.assignees
+        if action in WANTS_ASSIGNEE and not assignees:
+            raise Conflict(f"{task} has no assignee: {action} can't be done")
+        self.tasks[task] = replace(now, status=becomes, assignees=assignees)
+
+    async def assign(self, item: str, user: str) -> None:
+        now = self._task(TaskId(item))
+        if not now.assignees:
+            self.tasks[now.id] = replace(now, assignees=(user,))
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
-        self._up()
-        if all(one.title != title for one in self.comments[task]):
-            number = str(len(self.comments[task]) + 1)
-            self.comments[task].append(Comment(number, "runner", title, text, START))
+        self._task(task)
+        if all((one.title, one.text) != (title, text) for one in self.comments[task]):
+            self.say(task, "runner", title, text)
+
+    def say(self, task: TaskId, author: str, title: str, text: str) -> None:
+        """As a person, or an agent's own bot user, comments."""
+        number = str(len(self.comments[task]) + 1)
+        self.comments[task].append(Comment(number, author, title, text, START))
 
     async def record(self, record: RunRecord) -> str:
         self._up()
@@ -88,11 +106,21 @@ class FakeTracker:
 
     async def attach(self, item: str, name: str, path: Path) -> None:
         self._up()
+        if item not in self.records:
+            raise NotFound(f"there is no {item}")
         self.attached.setdefault((item, name), path.read_bytes())
 
     async def spent(self, engagement: str, total_usd: Decimal) -> None:
         self._up()
+        if engagement not in self.hired:
+            raise NotFound(f"there is no {engagement}")
         self.hired[engagement] = replace(self.hired[engagement], spent_usd=total_usd)
+
+    def _task(self, task: TaskId) -> Task:
+        self._up()
+        if task not in self.tasks:
+            raise NotFound(f"there is no {task}")
+        return self.tasks[task]
 
     def _up(self) -> None:
         if self.down:

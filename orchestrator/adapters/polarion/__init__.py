@@ -5,6 +5,13 @@
 - `transport`: one request, what may be tried again; `paging`: lists by `links.next`.
 - `locks`: one writer an item, since Polarion has no versions.
 - `items`, `threads`, `people`: the API by noun; `client` puts them behind one object.
+
+And what is built on the client:
+
+- `tracker`, `hiring`: the runner's ports; `reading`, `recording`: work items as what they mean to us,
+  and back [pure]; `query`: queries made from values [pure]; `richtext`: rich texts as plain ones [pure].
+- `tools`: the agents' own connection; `toolbox`: its tools as agents see them [pure]; `call`, `working`,
+  `handing`: what they do; `showing`: what agents get to read [pure].
 """
 
 from orchestrator.adapters.polarion.answers import Rejected

@@ -8,8 +8,9 @@ from typing import Protocol
 from entrance.errors import Conflict, NotFound
 from entrance.session import TaskId
 from orchestrator.adapters.polarion.client import PolarionClient
+from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.reading import grants_json
-from orchestrator.adapters.polarion.resources import NewItem, Text
+from orchestrator.adapters.polarion.resources import NewItem, Text, WorkItem
 from orchestrator.domain.team import Grants
 from orchestrator.ports import NewAgent, NewTask
 
@@ -26,6 +27,7 @@ class BotTokens(Protocol):
         ...
 
 
+READER_ROLE = "agent_reader"
 BOT_ROLE = "agent"
 SUPERVISOR_ROLE = "project_assignable"
 
@@ -41,25 +43,26 @@ class PolarionHiring:
 
     async def create_agent(self, agent: NewAgent) -> str:
         await self._ensure_user(agent.bot, agent.title)
-        if self.tokens and not await self.tokens.has(agent.bot):
-            await self.tokens.keep(
-                agent.bot, await self.client.users.make_token(agent.bot, "sandgate")
-            )
-        await self.client.users.change_project_roles(agent.bot, add=[(self.pool, "agent_reader")])
+        await self._ensure_token(agent.bot)
+        await self.client.users.change_project_roles(agent.bot, add=[(self.pool, READER_ROLE)])
         fields = {
             "botUser": agent.bot,
             "harness": agent.harness,
             "model": agent.model,
             "instructions": Text(agent.instructions),
         }
-        query = f"type:agent AND botUser:{agent.bot}"
-        return await self._ensure_item(
-            self.pool, query, NewItem("agent", agent.title, custom=fields)
-        )
+        wanted = NewItem("agent", agent.title, custom=fields)
+        known = await self._agent(agent.bot)
+        if known and known.status == "retired":
+            await self.client.items.update(known.id, workflow_action="reactivate")
+        return await self._ensure_item(self.pool, known, wanted)
 
     async def hire(
         self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
     ) -> str:
+        agent = await self._agent(bot)
+        if agent is None or agent.status != "active":
+            raise NotFound(f"the pool {self.pool} has no active agent with the bot user {bot}")
         await self._ensure_project(project)
         await self._ensure_user(supervisor, supervisor)
         users = self.client.users
@@ -71,9 +74,12 @@ class PolarionHiring:
             "budget": float(budget_usd),
             "grants": Text(grants_json(grants)),
         }
-        query = f"type:engagement AND status:active AND agentBot:{bot}"
         wanted = NewItem("engagement", f"{bot} in {project}", custom=fields)
-        return await self._ensure_item(project, query, wanted)
+        known = await self._one("engagement", "agentBot", bot, project, status="active")
+        engagement = await self._ensure_item(project, known, wanted)
+        with suppress(Conflict):  # linked already
+            await self.client.links.add(engagement, "engages", agent.id)
+        return engagement
 
     async def create_task(self, task: NewTask) -> TaskId:
         fields = {"repository": task.repository, "baseBranch": task.base_branch}
@@ -102,8 +108,28 @@ class PolarionHiring:
         except NotFound:
             await self.client.projects.create(project)
 
-    async def _ensure_item(self, project: str, query: str, wanted: NewItem) -> str:
+    async def _ensure_token(self, bot: str) -> None:
+        if self.tokens and not await self.tokens.has(bot):
+            token = await self.client.users.make_token(bot, "sandgate")
+            await self.tokens.keep(bot, token)
+
+    async def _ensure_item(self, project: str, known: WorkItem | None, wanted: NewItem) -> str:
+        if known is None:
+            return await self.client.items.create(project, wanted)
+        await self.client.items.update(known.id, title=wanted.title, custom=wanted.custom)
+        return known.id
+
+    async def _agent(self, bot: str) -> WorkItem | None:
+        """The active agent, or else a retired one."""
+        active = await self._one("agent", "botUser", bot, self.pool, status="active")
+        return active or await self._one("agent", "botUser", bot, self.pool, status="retired")
+
+    async def _one(
+        self, kind: str, field: str, value: str, project: str, *, status: str
+    ) -> WorkItem | None:
+        """The oldest item of the project whose field has exactly this value."""
+        query = matching({"type": kind, "status": status, field: value})
         async for item in self.client.items.query(query, project=project):
-            await self.client.items.update(item.id, title=wanted.title, custom=wanted.custom)
-            return item.id
-        return await self.client.items.create(project, wanted)
+            if item.custom.get(field) == value:
+                return item
+        return None

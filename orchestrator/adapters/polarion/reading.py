@@ -1,33 +1,38 @@
 """Work items as what they mean to us, and back [pure]. What can't be read grants nothing."""
 
-from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
-from html.parser import HTMLParser
-from typing import Any
+from decimal import Decimal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from entrance.session import TaskId
-from orchestrator.adapters.polarion.resources import Text, WorkItem
+from orchestrator.adapters.polarion.resources import WorkItem
+from orchestrator.adapters.polarion.richtext import plain, rich
+from orchestrator.domain.grants import door_name
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
 
-_BLOCKS = frozenset({"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "pre"})
+NOTHING = Decimal(0)
 
 
 class _Repository(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     url: str
     push: bool = False
     credential: str | None = None
 
+    @field_validator("url")
+    @classmethod
+    def _is_a_repository(cls, url: str) -> str:
+        door_name(url)
+        return url
+
 
 class _Grants(BaseModel):
     """The JSON in an engagement's `grants` field."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: dict[str, list[str]] = {}
     repositories: list[_Repository] = []
@@ -49,15 +54,17 @@ def task_of(item: WorkItem) -> Task:
 
 
 def engagement_of(item: WorkItem) -> Engagement:
-    """An engagement. A budget or grants that can't be read are none: the agent is then refused."""
+    """An engagement. What can't be read leaves nothing: no grants, no budget, or all of it spent."""
+    budget = _amount(item, "budget") or NOTHING
+    spent = _amount(item, "spent")
     return Engagement(
         id=item.id,
         project=item.project,
         bot=_string(item, "agentBot"),
         supervisor=_string(item, "supervisor"),
-        budget_usd=_amount(item, "budget"),
-        spent_usd=_amount(item, "spent"),
-        grants=grants_of(str(item.custom.get("grants") or "")),
+        budget_usd=budget,
+        spent_usd=budget if spent is None else spent,
+        grants=grants_of(plain(rich(item.custom, "grants"))),
         active=item.status == "active",
     )
 
@@ -91,45 +98,15 @@ def agent_of(item: WorkItem, skills: tuple[Skill, ...]) -> Agent:
         bot=_string(item, "botUser"),
         harness=_string(item, "harness"),
         model=_string(item, "model"),
-        instructions=plain(_rich(item.custom, "instructions")),
+        instructions=plain(rich(item.custom, "instructions")),
         skills=skills,
     )
 
 
 def skill_of(item: WorkItem) -> Skill:
     """A skill: its title and text."""
-    text = plain(_rich(item.custom, "instructions")) or plain(item.description)
+    text = plain(rich(item.custom, "instructions")) or plain(item.description)
     return Skill(item.title, text)
-
-
-def plain(text: Text) -> str:
-    """A rich text as plain text; markup is dropped, never interpreted."""
-    if text.type != "text/html":
-        return text.value
-    reader = _PlainText()
-    reader.feed(text.value)
-    reader.close()
-    lines = (line.strip() for line in "".join(reader.parts).splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-class _PlainText(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        del attrs
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-
-def _rich(custom: Mapping[str, Any], name: str) -> Text:
-    value = custom.get(name)
-    return value if isinstance(value, Text) else Text(value if isinstance(value, str) else "")
 
 
 def _string(item: WorkItem, name: str) -> str:
@@ -137,9 +114,12 @@ def _string(item: WorkItem, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _amount(item: WorkItem, name: str) -> Decimal:
-    try:
-        amount = Decimal(str(item.custom.get(name) or 0))
-    except InvalidOperation:
-        return Decimal(0)
-    return amount if amount.is_finite() else Decimal(0)
+def _amount(item: WorkItem, name: str) -> Decimal | None:
+    """US dollars, none below zero; None when there is something that is no amount."""
+    value = item.custom.get(name)
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    amount = Decimal(str(value))
+    return max(amount, NOTHING) if amount.is_finite() else None

@@ -8,8 +8,8 @@ from orchestrator.adapters.polarion.resources import NewItem, Text
 from orchestrator.domain.run import phases
 from orchestrator.ports import RunRecord
 
-LONGEST_TEXT = 1_000_000
-"""Polarion takes 2 MiB a request; the whole of it is in the attached transcript."""
+FIELD_BYTES = 400_000
+"""Of each JSON field, as it travels: Polarion takes 2 MiB a request, and there are four of them."""
 
 
 def item_of(record: RunRecord) -> NewItem:
@@ -43,7 +43,21 @@ def fields_of(record: RunRecord) -> dict[str, Any]:
 
 
 def _json(data: Any) -> Text:
-    text = orjson.dumps(data, option=orjson.OPT_INDENT_2, default=str).decode()
-    if len(text) > LONGEST_TEXT:
-        text = text[:LONGEST_TEXT] + "\n... cut here; the transcript has all of it"
-    return Text(text)
+    """JSON that fits into its field. Too long a one is kept as a text in JSON that says so."""
+    whole = orjson.dumps(data, option=orjson.OPT_INDENT_2, default=str).decode()
+    kept = _start_of(whole, FIELD_BYTES)
+    if kept == whole:
+        return Text(whole)
+    cut = {
+        "cut": "This was too long to be kept here; the attached transcript has all of it.",
+        "whole_chars": len(whole),
+        "start": _start_of(whole, FIELD_BYTES // 2),
+    }
+    return Text(orjson.dumps(cut, option=orjson.OPT_INDENT_2).decode())
+
+
+def _start_of(text: str, size_bytes: int) -> str:
+    """As much of the text as takes at most so many bytes inside JSON."""
+    while (length := len(orjson.dumps(text))) > size_bytes:
+        text = text[: min(len(text) * size_bytes // length, len(text) - 1)]
+    return text

@@ -1,0 +1,87 @@
+"""One call of an agent's tool: who calls, as whom it acts in Polarion, and with what."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from entrance.session import RunId, Session
+from orchestrator.adapters.polarion.client import PolarionClient
+from orchestrator.adapters.polarion.query import matching
+from orchestrator.adapters.polarion.resources import WorkItem
+from orchestrator.domain.run import Ending
+from orchestrator.domain.team import Engagement
+
+
+class Desk(Protocol):
+    """The run behind a call."""
+
+    async def record_of(self, run: RunId) -> str:
+        """The run's agentRun work item. Raises: NotFound."""
+        ...
+
+    async def may_hand_over(self, run: RunId) -> None:
+        """Raises: Conflict when the agent can't end its run any more."""
+        ...
+
+    async def hand_over(self, run: RunId, ending: Ending) -> None:
+        """Note how the agent ends its run. Raises: Conflict when it can't any more."""
+        ...
+
+    async def take_back(self, run: RunId) -> None:
+        """Forget the handover, unless the run is being settled by it already."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """What calls need beside Polarion itself."""
+
+    desk: Desk
+    engagements: Callable[[], Awaitable[Sequence[Engagement]]]
+    """All active engagements, whatever the caller may see of them."""
+    now: Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`client` acts as the agent's bot user. Arguments were checked at the gateway already."""
+
+    session: Session
+    client: PolarionClient
+    office: Office
+    arguments: Mapping[str, Any]
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Raises: ValueError when it is missing."""
+        value = self.arguments.get(name, default)
+        if not isinstance(value, str):
+            raise ValueError(f"{name} is missing")  # noqa: TRY004 - it is the agent's value
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """Raises: ValueError when there is none."""
+        value = self.arguments.get(name)
+        if not isinstance(value, list) or not value:
+            raise ValueError(f"{name} is missing")
+        return [str(one) for one in value]
+
+    def item(self, name: str, default: str | None = None) -> str:
+        """A work item's full id; a short one is taken to be of the run's project."""
+        wanted = self.text(name, default)
+        return wanted if "/" in wanted else f"{self.session.project}/{wanted}"
+
+    async def made_already(self, kind: str, title: str) -> WorkItem | None:
+        """What an earlier try of this run made: a call whose answer was lost is tried again."""
+        run = str(self.session.run)
+        query = matching({"type": kind, "runKey": run})
+        async for item in self.client.items.query(query, project=self.session.project):
+            if item.title == title and item.custom.get("runKey") == run:
+                return item
+        return None
+
+    async def link(self, item: str, role: str, target: str) -> None:
+        """Link two items, unless they are linked so already."""
+        links = await self.client.links.of(item)
+        if (role, target) not in {(one.role, one.target) for one in links}:
+            await self.client.links.add(item, role, target)

@@ -1,0 +1,51 @@
+"""What a task shows of a run that is over: its status, who has it next, and what is said [pure].
+
+The agent's own tool does it in the moment of the handover; whoever settles the run does what is
+still missing. Both read it from here.
+"""
+
+from collections.abc import Mapping
+
+from entrance.session import RunId, TaskId
+from orchestrator.domain.plan import WAKES
+from orchestrator.domain.run import Ending, Outcome
+from orchestrator.domain.task import TaskStatus
+
+ACTIONS: Mapping[Outcome, str] = {
+    Outcome.SUBMITTED: "submit",
+    Outcome.ASKED: "ask",
+    Outcome.DELEGATED: "wait",
+    Outcome.FAILED: "fail",
+    Outcome.STOPPED: "fail",
+}
+"""The workflow action that takes a task in progress to where its run's outcome leaves it."""
+
+_NOT_HANDED_OVER = frozenset({Outcome.FAILED, Outcome.STOPPED})
+
+
+def actions_after(outcome: Outcome, status: TaskStatus) -> tuple[str, ...]:
+    """The actions that are still to be done on a task in this status; none when others moved it.
+
+    A run that failed may never have come to start its task; left waiting, it would start again.
+    After a handover a waiting task is one that people have dealt with already.
+    """
+    if status is TaskStatus.IN_PROGRESS:
+        return (ACTIONS[outcome],)
+    if status in WAKES and outcome in _NOT_HANDED_OVER:
+        return ("start", ACTIONS[outcome])
+    return ()
+
+
+def assignee_after(ending: Ending | None, task: TaskId) -> str:
+    """Who the task itself is given to with the handover; empty: it stays with whom it has."""
+    return ending.to if ending and ending.given == task else ""
+
+
+def part_of(ending: Ending | None, task: TaskId) -> str:
+    """The delegated part, which somebody is given; empty when there is none."""
+    return ending.given if ending and ending.given != task else ""
+
+
+def title_of(run: RunId, outcome: Outcome) -> str:
+    """The title of the comment that says how a run ended."""
+    return f"Run {run} {outcome}"

@@ -1,0 +1,51 @@
+"""The last part of Settle: the task shows how its run ended.
+
+The agent's own call has shown a handover already, unless a crash or an outage came in between.
+"""
+
+import structlog
+
+from entrance.errors import Conflict, Malformed, NotFound
+from orchestrator.domain.handover import actions_after, assignee_after, part_of, title_of
+from orchestrator.domain.run import Outcome, Run
+from orchestrator.domain.task import Task
+from orchestrator.runner.world import World
+
+log = structlog.get_logger()
+
+
+async def show(world: World, run: Run) -> None:
+    """Bring the task to where the run's outcome leaves it; what people changed meanwhile stays.
+
+    What can never be shown (a deleted task, an action that it doesn't have) is logged and passed
+    over: the record says all of it. Raises: Unavailable, Forbidden; then it is done again.
+    """
+    try:
+        task = await world.tracker.task(run.task)
+        if task and run.outcome:
+            await _say(world, run, run.outcome)
+            await _move(world, run, task, run.outcome)
+    except (Conflict, NotFound, Malformed) as error:
+        log.warning("outcome_not_shown", run=run.id, outcome=run.outcome, error=str(error))
+
+
+async def _say(world: World, run: Run, outcome: Outcome) -> None:
+    """Said once: by the agent itself, or by us."""
+    title = title_of(run.id, outcome)
+    if run.ending is None:
+        detail = run.exit.detail if run.exit else ""
+        text = f"The run ended {outcome} ({run.cause}). {detail}\nRecord: {run.record}"
+    else:
+        thread = await world.tracker.thread(run.task)
+        if any((one.title, one.author) == (title, run.agent) for one in thread):
+            return
+        text = f"{run.agent} ended its run with these words:\n\n{run.ending.summary}"
+    await world.tracker.comment(run.task, title, text)
+
+
+async def _move(world: World, run: Run, task: Task, outcome: Outcome) -> None:
+    to = assignee_after(run.ending, run.task)
+    for action in actions_after(outcome, task.status):
+        await world.tracker.act(run.task, action, assign=to)
+    if part := part_of(run.ending, run.task):
+        await world.tracker.assign(part, run.ending.to if run.ending else "")
