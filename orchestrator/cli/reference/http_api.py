@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from entrance.app import Outbound, make_app
-from entrance.model.gateway import DIALECTS
 from orchestrator.api import shapes
 from orchestrator.api.auth import STATUS
 from orchestrator.api.runs import RunRoutes
@@ -30,7 +29,10 @@ DOORS: Mapping[str, str] = {
     "POST /git/{name}/git-upload-pack": "Fetch from a granted repository.",
     "POST /git/{name}/git-receive-pack": "Push to branches below `agent/<item>/` of the task's repository.",
     "* /git/{rest}": "Nothing else of git is served: 403.",
-    "POST /model/{provider}{path}": "A model call: sent on with the real key, metered, cut at the budget.",
+    "POST /model/{provider}{path}": (
+        "A model call at the provider's own path, such as `/v1/messages`: "
+        "sent on with the real key, metered, cut at the budget."
+    ),
 }
 INTRO = """\
 Two listeners of the same process: one for people and their tools, one for sandboxes.
@@ -75,13 +77,6 @@ def http_api() -> str:
         "## The entrance",
         OF_THE_ENTRANCE,
         table(("call", "does"), ((code(call), DOORS[call]) for call in calls(entrance()))),
-        "Paths of a model provider: "
-        + ", ".join(
-            code(f"/model/{{provider}}{path}") + f" ({name})"
-            for name, dialect in DIALECTS.items()
-            for path in dialect.endpoints
-        )
-        + ".",
         OF_REFUSALS,
     )
 
