@@ -73,7 +73,7 @@ class NewTask(Body):
 
     project: Name
     """The project's id."""
-    title: str = Field(min_length=1)
+    title: str = Field(pattern=r"\S")
     """What is to be done, in a line."""
     description: str = ""
     """What is to be done, in full."""

@@ -15,10 +15,10 @@ def door_name(url: str) -> str:
     Raises: ValueError when it is no http(s) URL, or carries credentials, a query or a fragment.
     """
     parts = urlsplit(url)
+    if "@" in parts.netloc or parts.query or parts.fragment:  # first: it may hold a secret
+        raise ValueError("a repository's URL carries no user, query or fragment; use `credential`")
     if parts.scheme not in {"http", "https"} or not parts.hostname or not parts.path.strip("/"):
         raise ValueError(f"{url!r} is not the http(s) URL of a repository")
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("a repository's URL carries no user, query or fragment; use `credential`")
     return f"{parts.netloc.lower()}/{parts.path.strip('/')}"
 
 

@@ -1,0 +1,110 @@
+"""The runner's API on loopback, whole: real sockets, everything behind it a fake."""
+
+import io
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+from aiohttp import web
+
+from entrance.vault.seal import Keyring
+from entrance.vault.vault import Vault
+from orchestrator.api.runs import RunRoutes
+from orchestrator.api.server import Check, HealthRoutes, make_api
+from orchestrator.api.team import TeamRoutes
+from orchestrator.runner.world import World
+from tests.fakes.hiring import FakeHiring
+from tests.fakes.secrets import FakeSecretStore
+from tests.fakes.world import FakeWorld
+
+TOKEN = "the-token-of-the-api"
+TOOLS = frozenset({"get_task", "submit_for_approval"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def error(self) -> Any:
+        """`{code, message}` of a refusal."""
+        return self.json["error"]
+
+
+@dataclass
+class Api:
+    """A running API, and all that a test may look at or turn."""
+
+    fakes: FakeWorld
+    world: World
+    hiring: FakeHiring = field(default_factory=FakeHiring)
+    secrets: FakeSecretStore = field(default_factory=FakeSecretStore)
+    checks: dict[str, Check] = field(default_factory=dict)
+    woken: list[str] = field(default_factory=list)
+    base: str = ""
+    runner: web.AppRunner | None = None
+
+    def application(self, keepalive_s: float) -> web.Application:
+        vault = Vault(self.secrets, Keyring("k", {"k": b"k" * 32}))
+        team = TeamRoutes(
+            hiring=self.hiring,
+            tracker=self.fakes.tracker,
+            vault=vault,
+            tools=TOOLS,
+            harnesses=frozenset(self.world.harnesses),
+            wake=self.woken.append,
+        )
+        health = HealthRoutes(self.checks, lambda: self.fakes.closed)
+        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team)
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        raw: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        token: str | None = TOKEN,
+        chunked: bool | None = None,
+    ) -> Answer:
+        """One request with the token; `raw` is sent as it is, any other body as JSON."""
+        shown = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        content = raw if raw is not None else orjson.dumps(body) if body is not None else b""
+        data = io.BytesIO(content) if content else None
+        async with aiohttp.ClientSession() as http:
+            sent = {**shown, **(headers or {})}
+            async with http.request(
+                method, self.base + path, data=data, headers=sent, chunked=chunked
+            ) as answer:
+                return Answer(answer.status, answer.headers, await answer.read())
+
+
+@asynccontextmanager
+async def api_server(folder: Path, *, keepalive_s: float = 10, port: int = 0) -> AsyncIterator[Api]:
+    """Serve on loopback inside the block."""
+    fakes = FakeWorld(folder)
+    api = Api(fakes, fakes.world())
+    # As the composition root runs it.
+    api.runner = web.AppRunner(
+        api.application(keepalive_s), access_log=None, handler_cancellation=True, shutdown_timeout=2
+    )
+    await api.runner.setup()
+    await web.TCPSite(api.runner, "127.0.0.1", port).start()
+    api.base = f"http://127.0.0.1:{api.runner.addresses[0][1]}"
+    try:
+        yield api
+    finally:
+        await api.runner.cleanup()
