@@ -1,31 +1,41 @@
 """One answer of the model: the turn of the scenario in the harness's own tools, with its tokens."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.stack.scripted import names, vocabulary
+from orchestrator.stack.scripted import codex_tools, names, vocabulary
 from orchestrator.stack.scripted.request import Request
 from orchestrator.stack.scripted.scenario import Call, Turn
+from orchestrator.stack.scripted.shapes import Arguments, Setting
 
 _CHARACTERS_PER_TOKEN = 4
 _TITLE = "A scripted conversation"
+_FILLING = " and so on"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
+    """`input` is what was neither read from the cache nor written to it; `output` has the reasoning."""
+
     input: int
     output: int
     cache_read: int = 0
     cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """All of the input, cached or not."""
+        return self.input + self.cache_read + self.cache_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +61,41 @@ def words(request: Request, point: str, text: str) -> Answer:
     return Answer(request.model, point, text, calls=(), tokens=tokens)
 
 
-def answer(request: Request, turn: Turn, values: Mapping[str, str], point: str) -> Answer:
-    """Put a turn into the words and tools of the harness that asks.
+def poll(request: Request, sessions: list[int], point: str) -> Answer:
+    """Ask for the rest of commands that still run."""
+    calls = tuple(
+        ToolCall(
+            f"{point}{number:02d}",
+            vocabulary.POLL,
+            {"session_id": session, "chars": "", "yield_time_ms": codex_tools.YIELD_MS},
+        )
+        for number, session in enumerate(sessions)
+    )
+    return Answer(request.model, point, "", calls, _tokens(request, Turn(), "", calls))
+
+
+def answer(
+    request: Request,
+    turn: Turn,
+    values: Mapping[str, str],
+    point: str,
+    seen: Callable[[str], str | None],
+) -> Answer:
+    """Put a turn into the words and tools of the harness that asks. `seen`: see `Setting`.
 
     Raises:
         Ends: it has no tool for it, or a name is no longer known.
     """
+    said = _said(turn, values)
     if turn.calls and not request.tools:
-        return words(request, point, _filled(turn.say, values) or _TITLE)
+        return words(request, point, said or _TITLE)
+    setting = Setting(vocabulary.workdir_in(request.system), seen)
     calls = tuple(
-        _tool_call(call, request, values, f"{point}{number:02d}")
+        _tool_call(call, request, values, f"{point}{number:02d}", setting)
         for number, call in enumerate(turn.calls)
     )
-    lookups = tuple(call for call in calls if call.name == vocabulary.LOOKUP)
-    text = "" if lookups else _filled(turn.say, values)
+    lookups = tuple(call for call in calls if call.name in vocabulary.LOOKUPS)
+    text = "" if lookups else said
     return Answer(
         model=request.model,
         point=point,
@@ -76,33 +107,41 @@ def answer(request: Request, turn: Turn, values: Mapping[str, str], point: str) 
     )
 
 
+def _said(turn: Turn, values: Mapping[str, str]) -> str:
+    filling = _FILLING * (turn.padding // len(_FILLING) + 1)
+    return f"{_filled(turn.say, values)}{filling[: turn.padding]}"
+
+
 def counted(characters: int) -> int:
     """A plausible number of tokens, never 0."""
     return max(1, characters // _CHARACTERS_PER_TOKEN)
 
 
-def _tool_call(call: Call, request: Request, values: Mapping[str, str], id_: str) -> ToolCall:
+def _tool_call(
+    call: Call, request: Request, values: Mapping[str, str], id_: str, setting: Setting
+) -> ToolCall:
     fields = call.entry.model_dump(exclude={"expect", "capture"}, exclude_unset=True)
     entry = call.entry.model_copy(update=_filled(fields, values))
     if call.kind == "mcp":
         return ToolCall(id_, *_gateway_call(call, entry.arguments, request))
-    own = vocabulary.own_tool(call.kind, request.tools)
+    own = vocabulary.own_call(call.kind, entry, request.tools, setting)
     if own is None:
         raise Ends(f"{call.place}: the harness declares no tool for it, but {_listed(request)}")
-    name, shape = own
-    return ToolCall(id_, name, shape(entry, vocabulary.workdir_in(request.system)))
+    return ToolCall(id_, *own)
 
 
 def _gateway_call(
     call: Call, arguments: Mapping[str, Any], request: Request
-) -> tuple[str, Mapping[str, Any]]:
+) -> tuple[str, Arguments]:
     name = vocabulary.gateway_tool(call.entry, request.tools)
     if name is not None:
         return name, arguments
-    wanted = f"mcp__{call.entry.server}__{call.entry.mcp}"
+    server, tool = call.entry.server, call.entry.mcp or ""
     looked_up = any(vocabulary.is_lookup(turn) for turn in request.prompts[-1].turns[-1:])
-    if vocabulary.LOOKUP in request.tools and not looked_up:
-        return vocabulary.LOOKUP, {"query": f"select:{wanted}"}
+    lookup = next((name for name in vocabulary.LOOKUPS if name in request.tools), None)
+    if lookup is not None and not looked_up:
+        return lookup, vocabulary.LOOKUPS[lookup](server, tool)
+    wanted = f"mcp__{server}__{tool}"
     raise Ends(f"{call.place}: the harness offers no tool {wanted}, but {_listed(request)}")
 
 
@@ -122,9 +161,11 @@ def _listed(request: Request) -> str:
 def _tokens(request: Request, turn: Turn, text: str, calls: tuple[ToolCall, ...]) -> Tokens:
     given = turn.usage
     written = len(text) + sum(len(json.dumps(call.arguments)) for call in calls)
+    output = counted(written) + given.reasoning_tokens
     return Tokens(
         input=counted(request.size) if given.input_tokens is None else given.input_tokens,
-        output=counted(written) if given.output_tokens is None else given.output_tokens,
+        output=output if given.output_tokens is None else given.output_tokens,
         cache_read=given.cache_read_tokens,
         cache_write=given.cache_write_tokens,
+        reasoning=given.reasoning_tokens,
     )

@@ -13,6 +13,8 @@ from pydantic import (
     model_validator,
 )
 
+from orchestrator.stack.scripted import actions
+
 
 def _as_tuple(value: Any) -> Any:
     if isinstance(value, str):
@@ -37,6 +39,10 @@ Pattern = Annotated[str, AfterValidator(_compiles)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 Seconds = Annotated[float, Field(ge=0, le=3600)]
 Count = Annotated[int, Field(ge=0)]
+type Mishap = Literal["cut", "stall", "garbage", "empty", "overflow"]
+"""Failures that are no bare status: see `scenario.Fail`."""
+
+LONGEST_PADDING = 64 << 20
 
 
 class Entry(BaseModel):
@@ -55,6 +61,13 @@ class Usage(Entry):
     output_tokens: Count | None = None
     cache_read_tokens: Count = 0
     cache_write_tokens: Count = 0
+    reasoning_tokens: Count = 0
+
+    @model_validator(mode="after")
+    def _reasoning_is_output(self) -> Self:
+        if self.output_tokens is not None and self.reasoning_tokens > self.output_tokens:
+            raise ValueError("has more reasoning_tokens than output_tokens, which include them")
+        return self
 
 
 class When(Entry):
@@ -64,29 +77,6 @@ class When(Entry):
     system_contains: Texts = ()
     prompt_number: Annotated[int, Field(ge=1)] | None = None
     model: str | None = None
-
-
-class Beside(Entry):
-    """An action's own key and what may and must stand beside it."""
-
-    may: frozenset[str] = frozenset()
-    must: frozenset[str] = frozenset()
-
-
-ACTIONS = {
-    "shell": Beside(may=frozenset({"timeout_s"})),
-    "read": Beside(may=frozenset({"from_line", "lines"})),
-    "write": Beside(must=frozenset({"content"})),
-    "edit": Beside(must=frozenset({"old", "new"})),
-    "mcp": Beside(may=frozenset({"arguments", "server", "undeclared"})),
-    "parallel": Beside(),
-    "fail": Beside(may=frozenset({"retry_after_s", "times", "message"})),
-}
-"""Every action, by the key that names it."""
-
-_TALK = frozenset({"say", "expect", "capture"})
-_PACE = frozenset({"usage", "delay_s", "stream_s"})
-_NO_RESULT = {"fail": _TALK | _PACE, "parallel": _TALK - {"say"}}
 
 
 class ActionEntry(Entry):
@@ -112,37 +102,12 @@ class ActionEntry(Entry):
     @property
     def action(self) -> str | None:
         """The key of its action, if it has one."""
-        return next((key for key in ACTIONS if key in self.model_fields_set), None)
+        return actions.action_of(self.model_fields_set)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        found = [key for key in ACTIONS if key in self.model_fields_set]
-        if len(found) > 1:
-            raise ValueError(
-                f"has {' and '.join(found)}: one action a step; use parallel for several"
-            )
-        if not found:
-            self._check_words_alone()
-        else:
-            self._check_beside(found[0])
+        actions.check(self.model_fields_set)
         return self
-
-    def _check_words_alone(self) -> None:
-        if stray := self.model_fields_set - _TALK - _PACE:
-            raise ValueError(f"has {', '.join(sorted(stray))} but no action ({', '.join(ACTIONS)})")
-        if not self.model_fields_set & _TALK:
-            raise ValueError(f"does nothing: give it say or an action ({', '.join(ACTIONS)})")
-        if "say" in self.model_fields_set and self.model_fields_set & {"expect", "capture"}:
-            raise ValueError("says something and expects an answer: only an action brings one")
-
-    def _check_beside(self, action: str) -> None:
-        rule = ACTIONS[action]
-        allowed = rule.may | rule.must | {action} | _TALK | _PACE
-        forbidden = _NO_RESULT.get(action, frozenset()) & self.model_fields_set
-        if stray := (self.model_fields_set - allowed) | forbidden:
-            raise ValueError(f"has {', '.join(sorted(stray))}, which can't stand beside {action}")
-        if missing := rule.must - self.model_fields_set:
-            raise ValueError(f"lacks {', '.join(sorted(missing))}, which {action} needs")
 
 
 class InParallel(ActionEntry):
@@ -158,13 +123,24 @@ class StepEntry(ActionEntry):
     parallel: Annotated[tuple[InParallel, ...], BeforeValidator(_as_tuple)] = Field(
         default=(), min_length=1
     )
-    fail: Annotated[int, Field(ge=400, le=599)] | Literal["cut"] | None = None
+    fail: Annotated[int, Field(ge=400, le=599)] | Mishap | None = None
     retry_after_s: Seconds | None = None
+    stall_s: Seconds | None = None
     times: Annotated[int, Field(ge=1)] | None = None
     message: str = "scripted failure"
     usage: Usage = Usage()
     delay_s: Seconds = 0.0
     stream_s: Seconds = 0.0
+    padding: Annotated[int, Field(ge=1, le=LONGEST_PADDING)] = 0
+
+    @model_validator(mode="after")
+    def _failure_fits_together(self) -> Self:
+        if "stall_s" in self.model_fields_set and self.fail != "stall":
+            raise ValueError("has stall_s, which only fail: stall has a use for")
+        stray = {"retry_after_s", "message"} & self.model_fields_set
+        if stray and isinstance(self.fail, str):
+            raise ValueError(f"has {', '.join(sorted(stray))}, which only a status can carry")
+        return self
 
 
 class ConversationEntry(Entry):

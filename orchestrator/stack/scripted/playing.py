@@ -9,8 +9,9 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from orchestrator.stack.scripted import answers, checking, names, vocabulary
+from orchestrator.stack.scripted import answers, checking, knowledge, names, vocabulary
 from orchestrator.stack.scripted.answers import Answer, Ends
 from orchestrator.stack.scripted.entries import When
 from orchestrator.stack.scripted.request import Request, ToolTurn
@@ -37,11 +38,14 @@ def play(request: Request, scenario: Scenario) -> Move:
     try:
         conversation = _chosen(request, scenario)
         where = f"conversation {conversation.name}"
-        done = [turn for turn in request.prompts[-1].turns if not vocabulary.is_lookup(turn)]
+        done = vocabulary.steps(request.prompts[-1].turns)
+        if done and (sessions := _still_running(done[-1])):
+            return Move(answers.poll(request, sessions, point), f"{where}, a command still runs")
         values = _values(request, conversation, done)
         turn = _next(conversation, done, values)
         where = str(turn.calls[0].place) if turn.calls else f"{where}, its end"
-        return Move(answers.answer(request, turn, values, point), where, turn.fails)
+        seen = partial(knowledge.text_of, turns=conversation.turns, done=tuple(done), values=values)
+        return Move(answers.answer(request, turn, values, point, seen), where, turn.fails)
     except Ends as ends:
         said = answers.words(request, point, f"scripted model: {ends}")
         return Move(said, where, mismatch=str(ends))
@@ -88,6 +92,11 @@ def _values(request: Request, conversation: Conversation, done: list[ToolTurn]) 
     for turn, tool_turn in zip(conversation.turns, done, strict=False):
         values |= checking.captured(turn, tool_turn.results)
     return values
+
+
+def _still_running(turn: ToolTurn) -> list[int]:
+    sessions = (result.session for result in turn.results if result is not None)
+    return [session for session in sessions if session is not None]
 
 
 def _next(conversation: Conversation, done: list[ToolTurn], values: Mapping[str, str]) -> Turn:

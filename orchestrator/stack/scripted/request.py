@@ -1,14 +1,21 @@
 """What a harness asks of the model, in no provider's words."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came back of one call."""
+    """What came back of one call.
+
+    `is_error` is None where the protocol has no word for it. `session` is set while the process
+    still runs: the text is what it has said so far.
+    """
 
     text: str
-    is_error: bool = False
+    is_error: bool | None = False
+    session: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +38,24 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """How a tool that is no plain function is called: by `name` within `namespace`.
+
+    `text` takes free text in place of arguments; `search` looks further tools up.
+    """
+
+    name: str
+    kind: Literal["function", "text", "search"] = "function"
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """One request. `size` is its length in characters; `prompts` has at least one."""
+    """One request. `size` is its length in characters; `prompts` has at least one.
+
+    `forms` has the tools that are no plain functions. `wants_usage`: a streamed answer shall say
+    what it used (everywhere but in one dialect it always does).
+    """
 
     model: str
     stream: bool
@@ -40,6 +63,8 @@ class Request:
     prompts: tuple[Prompt, ...]
     tools: frozenset[str]
     size: int
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    wants_usage: bool = True
 
 
 class NotUnderstood(Exception):

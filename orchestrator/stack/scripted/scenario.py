@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orchestrator.stack.scripted.entries import ActionEntry, Expect, Usage, When
+from orchestrator.stack.scripted.entries import ActionEntry, Expect, Mishap, Usage, When
 
 NO_USAGE = Usage()
 """Nothing given: tokens are counted from the sizes."""
@@ -35,18 +35,27 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Answer with `status` (None: break the connection), the first `times` times or always."""
+    """What goes wrong instead of the answer, the first `times` times or always.
 
-    status: int | None
+    `how` is a status, or: `cut` breaks the connection in the middle; `stall` stops sending in the
+    middle for `stall_s` (None: for ever); `garbage` is no JSON; `empty` is a 200 without a body;
+    `overflow` is what the provider says to a prompt that is too long.
+    """
+
+    how: int | Mishap
     place: Place
     message: str
     retry_after_s: float | None = None
     times: int | None = None
+    stall_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answer; without calls it ends the conversation. `fails` come before it."""
+    """One answer; without calls it ends the conversation. `fails` come before it.
+
+    `padding` is how many characters are put behind its words.
+    """
 
     say: str = ""
     calls: tuple[Call, ...] = ()
@@ -54,6 +63,7 @@ class Turn:
     usage: Usage = NO_USAGE
     delay_s: float = 0.0
     stream_s: float = 0.0
+    padding: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,30 @@
 """The scripted model behind HTTP: one route a dialect's endpoint, one log line a request."""
 
 import asyncio
-import hmac
-import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import structlog
 from aiohttp import web
 
+from orchestrator.stack.scripted import keys, sending
 from orchestrator.stack.scripted.answers import Answer, counted
 from orchestrator.stack.scripted.dialects import Dialect
 from orchestrator.stack.scripted.dialects.anthropic import Anthropic
+from orchestrator.stack.scripted.dialects.gemini import Gemini
+from orchestrator.stack.scripted.dialects.openai_chat import OpenAIChat
+from orchestrator.stack.scripted.dialects.openai_responses import OpenAIResponses
 from orchestrator.stack.scripted.playing import Move, play
-from orchestrator.stack.scripted.request import NotUnderstood
+from orchestrator.stack.scripted.request import NotUnderstood, Request
 from orchestrator.stack.scripted.scenario import Fail, Scenario
+from orchestrator.stack.scripted.served import Served
 
 type Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _BODY_LIMIT_BYTES = 64 << 20
-DIALECTS: Sequence[Dialect] = (Anthropic(),)
+_KEY_REFUSED = "scripted model: the key is not the one that was given at start"
+DIALECTS: Sequence[Dialect] = (Anthropic(), OpenAIResponses(), OpenAIChat(), Gemini())
 
 _log = structlog.get_logger("scripted_model")
 
@@ -27,10 +32,12 @@ _log = structlog.get_logger("scripted_model")
 def make_app(scenario: Scenario, api_key: str | None = None) -> web.Application:
     """The server as an aiohttp application. With `api_key` all other keys are answered 401."""
     app = web.Application(client_max_size=_BODY_LIMIT_BYTES)
+    served = Served()
     for dialect in DIALECTS:
-        server = _Server(scenario, dialect, api_key)
+        server = _Server(scenario, dialect, api_key, served)
         for path, purpose in dialect.paths.items():
             app.router.add_post(path, server.answer if purpose == "answer" else server.count)
+    app.router.add_route("*", "/served", _served_handler(served, api_key))
     return app
 
 
@@ -63,13 +70,29 @@ async def serve(
         await runner.cleanup()
 
 
-class _Server:
-    """Answers one dialect. `_failed` counts what a `fail` with `times` needs; nothing else is kept."""
+def _served_handler(served: Served, api_key: str | None) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if api_key is not None and not keys.shows(request, api_key):
+            return web.json_response({"error": {"message": _KEY_REFUSED}}, status=401)
+        if request.method == "DELETE":
+            served.clear()
+        elif request.method != "GET":
+            raise web.HTTPMethodNotAllowed(request.method, ["GET", "DELETE"])
+        return web.json_response(served.as_json())
 
-    def __init__(self, scenario: Scenario, dialect: Dialect, api_key: str | None) -> None:
+    return handle
+
+
+class _Server:
+    """Answers one dialect. `_failed` counts what a `fail` with `times` needs; the next step needs nothing."""
+
+    def __init__(
+        self, scenario: Scenario, dialect: Dialect, api_key: str | None, served: Served
+    ) -> None:
         self._scenario = scenario
         self._dialect = dialect
         self._api_key = api_key
+        self._served = served
         self._failed: Counter[tuple[str, Fail]] = Counter()
 
     async def count(self, request: web.Request) -> web.StreamResponse:
@@ -81,23 +104,18 @@ class _Server:
         if refusal := self._unauthorised(request):
             return refusal
         try:
-            asked = self._dialect.read(await request.read(), request.path)
+            asked = self._dialect.read(await request.read(), request.path_qs)
         except NotUnderstood as error:
             return self._error(400, str(error))
         move = play(asked, self._scenario)
+        answer = replace(move.answer, tokens=self._dialect.told(move.answer.tokens))
         fail = self._due(move)
-        self._note(move, fail)
-        await asyncio.sleep(move.answer.delay_s)
-        if fail is not None and fail.status is not None:
-            headers = (
-                {} if fail.retry_after_s is None else {"retry-after": f"{fail.retry_after_s:g}"}
-            )
-            return self._error(fail.status, fail.message, headers)
-        if asked.stream:
-            return await self._stream(request, move.answer, cut=fail is not None)
-        if fail is not None:
-            _cut(request)
-        return web.json_response(self._dialect.whole(move.answer), headers=_request_id(move.answer))
+        _note(move, fail)
+        await asyncio.sleep(answer.delay_s)
+        self._served.begun(answer.model)
+        if fail is not None and (fail.how == "overflow" or isinstance(fail.how, int)):
+            return self._failure(fail, asked)
+        return await self._send(request, asked, answer, fail)
 
     def _due(self, move: Move) -> Fail | None:
         for fail in move.fails:
@@ -107,60 +125,46 @@ class _Server:
                 return fail
         return None
 
-    def _note(self, move: Move, fail: Fail | None) -> None:
-        if move.mismatch is not None:
-            _log.warning("conversation_ended", where=move.where, reason=move.mismatch)
-        elif fail is not None:
-            _log.info("failed_as_told", where=str(fail.place), status=fail.status or "cut")
-        else:
-            called = [call.name for call in move.answer.calls]
-            tokens = move.answer.tokens
-            _log.info(
-                "answered", where=move.where, calls=called, tokens=(tokens.input, tokens.output)
-            )
-
-    async def _stream(
-        self, request: web.Request, answer: Answer, *, cut: bool
+    async def _send(
+        self, request: web.Request, asked: Request, answer: Answer, fail: Fail | None
     ) -> web.StreamResponse:
-        headers = {"Cache-Control": "no-cache", **_request_id(answer)}
-        response = web.StreamResponse(headers=headers)
-        response.content_type = "text/event-stream"
-        response.charset = "utf-8"
-        await response.prepare(request)
-        pieces = list(self._dialect.pieces(answer))
-        pause_s = answer.stream_s / len(pieces)
-        for piece in itertools.islice(pieces, len(pieces) // 2 if cut else None):
-            await response.write(piece)
-            await asyncio.sleep(pause_s)
-        if cut:
-            _cut(request)
-        else:
-            await response.write_eof()
-        return response
+        headers = {self._dialect.id_header: f"req_{answer.point}"}
+        try:
+            if asked.stream:
+                pieces = self._dialect.pieces(answer, asked)
+                sent = await sending.stream(request, pieces, headers, fail, answer.stream_s)
+            else:
+                body = self._dialect.whole(answer, asked)
+                sent = await sending.whole(request, body, headers, fail)
+        except sending.Cut:
+            return web.Response()  # nobody is there to read it
+        if fail is None or fail.how == "stall":
+            self._served.finished(answer.model, answer.tokens)
+        return sent
+
+    def _failure(self, fail: Fail, asked: Request) -> web.Response:
+        if not isinstance(fail.how, int):
+            return web.json_response(self._dialect.overflow(counted(asked.size)), status=400)
+        return self._error(fail.how, fail.message, fail.retry_after_s)
 
     def _unauthorised(self, request: web.Request) -> web.Response | None:
-        if self._api_key is None:
-            return None
-        bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        shown = (request.headers.get("x-api-key", ""), bearer)
-        expected = self._api_key.encode()
-        if any(hmac.compare_digest(key.encode(), expected) for key in shown):
+        if self._api_key is None or keys.shows(request, self._api_key):
             return None
         _log.warning("key_refused", path=request.path)
-        return self._error(401, "scripted model: the key is not the one that was given at start")
+        return self._error(401, _KEY_REFUSED)
 
-    def _error(
-        self, status: int, message: str, headers: dict[str, str] | None = None
-    ) -> web.Response:
-        return web.json_response(
-            self._dialect.error(status, message), status=status, headers=headers
-        )
+    def _error(self, status: int, message: str, retry_after_s: float | None = None) -> web.Response:
+        body = self._dialect.error(status, message, retry_after_s)
+        headers = None if retry_after_s is None else {"retry-after": f"{retry_after_s:g}"}
+        return web.json_response(body, status=status, headers=headers)
 
 
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
-
-
-def _request_id(answer: Answer) -> dict[str, str]:
-    return {"request-id": f"req_{answer.point}"}
+def _note(move: Move, fail: Fail | None) -> None:
+    if move.mismatch is not None:
+        _log.warning("conversation_ended", where=move.where, reason=move.mismatch)
+    elif fail is not None:
+        _log.info("failed_as_told", where=str(fail.place), how=fail.how)
+    else:
+        called = [call.name for call in move.answer.calls]
+        tokens = move.answer.tokens
+        _log.info("answered", where=move.where, calls=called, tokens=(tokens.input, tokens.output))

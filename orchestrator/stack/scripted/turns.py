@@ -46,14 +46,16 @@ def _joined(turn: Turn, step: StepEntry, place: Place) -> Turn:
     """`turn` with what this step adds to it: words, a failure before it, its pace and usage."""
     fails = turn.fails
     if step.fail is not None:
-        status = None if step.fail == "cut" else step.fail
-        fails += (Fail(status, place, step.message, step.retry_after_s, step.times),)
+        fails += (
+            Fail(step.fail, place, step.message, step.retry_after_s, step.times, step.stall_s),
+        )
     return Turn(
         say="\n".join(filter(None, [turn.say, step.say])),
         fails=fails,
         usage=step.usage if "usage" in step.model_fields_set else turn.usage,
         delay_s=turn.delay_s + step.delay_s,
         stream_s=turn.stream_s + step.stream_s,
+        padding=turn.padding + step.padding,
     )
 
 

@@ -2,26 +2,52 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from orchestrator.stack.scripted import codex_tools as codex
 from orchestrator.stack.scripted.entries import ActionEntry
-from orchestrator.stack.scripted.request import ToolTurn
-
-type Arguments = dict[str, Any]
-type Shape = Callable[[ActionEntry, str], Arguments]
+from orchestrator.stack.scripted.request import Result, ToolTurn
+from orchestrator.stack.scripted.shapes import Arguments, Setting, Shape
 
 DEFAULT_WORKDIR = "/workspace"
-LOOKUP = "ToolSearch"
-"""Claude Code's tool for tools that it holds back; it must be called before one of those."""
+_SHELL_TIMEOUT_S = 120
+
+PATCH = "apply_patch"
+POLL = "write_stdin"
+"""Codex's tool for a command that still runs; asking for the rest of its output is no step."""
+
+LOOKUPS: Mapping[str, Callable[[str, str], Arguments]] = {
+    "ToolSearch": lambda server, tool: {"query": f"select:mcp__{server}__{tool}"},
+    "tool_search": lambda server, tool: {
+        "query": f"{tool} {tool.replace('_', ' ')} {server}",
+        "limit": 8,
+    },
+}
+"""Tools that must be called before one that the harness holds back (Claude Code's, Codex's)."""
 
 
 def _present(**values: Any) -> Arguments:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _absolute(path: str | None, workdir: str) -> str:
-    return posixpath.join(workdir, path or "")
+def _absolute(path: str | None, setting: Setting) -> str:
+    return posixpath.join(setting.workdir, path or "")
+
+
+def _codex(command: Callable[[ActionEntry], str]) -> Mapping[str, Shape]:
+    """The shell tools that Codex has, by model."""
+    return {
+        "exec_command": lambda entry, _: {
+            "cmd": command(entry),
+            "yield_time_ms": codex.YIELD_MS,
+        },
+        "shell_command": lambda entry, _: {
+            "command": command(entry),
+            "timeout_ms": (entry.timeout_s or _SHELL_TIMEOUT_S) * 1000,
+        },
+    }
 
 
 SHAPES: Mapping[str, Mapping[str, Shape]] = {
@@ -32,34 +58,45 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
             timeout=entry.timeout_s and entry.timeout_s * 1000,
             description="scripted step",
         ),
+        **_codex(codex.run),
     },
     "read": {
         "read": lambda entry, _: _present(
             path=entry.read, offset=entry.from_line, limit=entry.lines
         ),
-        "Read": lambda entry, workdir: _present(
-            file_path=_absolute(entry.read, workdir), offset=entry.from_line, limit=entry.lines
+        "Read": lambda entry, setting: _present(
+            file_path=_absolute(entry.read, setting), offset=entry.from_line, limit=entry.lines
         ),
+        **_codex(codex.show),
     },
     "write": {
         "write": lambda entry, _: _present(path=entry.write, content=entry.content),
-        "Write": lambda entry, workdir: _present(
-            file_path=_absolute(entry.write, workdir), content=entry.content
+        "Write": lambda entry, setting: _present(
+            file_path=_absolute(entry.write, setting), content=entry.content
         ),
+        PATCH: codex.add,
+        **_codex(codex.put),
     },
     "edit": {
         "edit": lambda entry, _: _present(path=entry.edit, old=entry.old, new=entry.new),
-        "Edit": lambda entry, workdir: _present(
-            file_path=_absolute(entry.edit, workdir), old_string=entry.old, new_string=entry.new
+        "Edit": lambda entry, setting: _present(
+            file_path=_absolute(entry.edit, setting), old_string=entry.old, new_string=entry.new
         ),
+        PATCH: codex.change,
+        **_codex(codex.replace),
     },
 }
-"""action -> tool name as declared -> its arguments (given the entry and the working directory)."""
+"""action -> tool name as declared -> its arguments; the first that is declared and can do it."""
 
 
-def own_tool(kind: str, declared: frozenset[str]) -> tuple[str, Shape] | None:
-    """The declared tool for a shell or file action, and how its arguments look; None if there is none."""
-    return next(((name, shape) for name, shape in SHAPES[kind].items() if name in declared), None)
+def own_call(
+    kind: str, entry: ActionEntry, declared: frozenset[str], setting: Setting
+) -> tuple[str, Arguments] | None:
+    """Tool and arguments for a shell or file action; None if no declared tool can do it."""
+    for name, shape in SHAPES[kind].items():
+        if name in declared and (arguments := shape(entry, setting)) is not None:
+            return name, arguments
+    return None
 
 
 def gateway_tool(entry: ActionEntry, declared: frozenset[str]) -> str | None:
@@ -76,10 +113,35 @@ def gateway_tool(entry: ActionEntry, declared: frozenset[str]) -> str | None:
 
 def workdir_in(system: str) -> str:
     """Where the harness says it works (Claude Code wants absolute paths)."""
-    found = re.search(r"(?i)working directory:\s*(/\S*)", system)
-    return found[1] if found else DEFAULT_WORKDIR
+    found = re.search(r"(?i)working directory:\s*(/\S*)|<cwd>(/[^<]*)</cwd>", system)
+    return found[found.lastindex or 0] if found else DEFAULT_WORKDIR
 
 
 def is_lookup(turn: ToolTurn) -> bool:
     """Did the harness only look tools up? That is no step of a scenario."""
-    return set(turn.names) == {LOOKUP}
+    return bool(turn.names) and LOOKUPS.keys() >= set(turn.names)
+
+
+def steps(turns: Iterable[ToolTurn]) -> list[ToolTurn]:
+    """The turns that are steps of a scenario; what came later of a command is put to its step."""
+    found: list[ToolTurn] = []
+    for turn in turns:
+        if found and set(turn.names) == {POLL}:
+            found[-1] = _continued(found[-1], turn)
+        elif not is_lookup(turn):
+            found.append(turn)
+    return found
+
+
+def _continued(turn: ToolTurn, poll: ToolTurn) -> ToolTurn:
+    """Each poll is of the next command that still ran, in order: so they were asked."""
+    polled = iter(poll.results)
+    results = (
+        result if result is None or result.session is None else _joined(result, next(polled, None))
+        for result in turn.results
+    )
+    return replace(turn, results=tuple(results))
+
+
+def _joined(result: Result, rest: Result | None) -> Result | None:
+    return None if rest is None else replace(rest, text=result.text + rest.text)

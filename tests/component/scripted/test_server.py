@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx2
 import pytest
-from aiohttp import web
 
-from orchestrator.stack.scripted import make_app, parse
+from tests.component.scripted.serving import served
 
 TOOLS: Any = [
     {"name": name, "input_schema": {"type": "object"}} for name in ("bash", "read", "write", "edit")
@@ -30,17 +28,6 @@ conversations:
         expect: hi
       - say: All is well.
 """
-
-
-@asynccontextmanager
-async def served(text: str, api_key: str | None = None) -> AsyncIterator[str]:
-    runner = web.AppRunner(make_app(parse(text), api_key))
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
 
 
 @asynccontextmanager
@@ -127,15 +114,6 @@ async def test_a_failure_without_times_stays() -> None:
         for _ in range(2):
             with pytest.raises(anthropic.PermissionDeniedError, match="over budget"):
                 await ask()
-
-
-@pytest.mark.parametrize("stream", [False, True])
-async def test_a_cut_answer_breaks_the_connection(stream: bool) -> None:  # noqa: FBT001 - a table
-    text = "scenario: 1\nconversations: [{name: a, steps: [{fail: cut, times: 1}, {say: a b c d}]}]"
-    async with served(text) as url, client(url) as ask:
-        with pytest.raises((anthropic.APIConnectionError, httpx2.RemoteProtocolError)):
-            await ask(stream=stream)
-        assert (await ask(stream=stream)).content[0].text == "a b c d"
 
 
 async def test_tokens_are_counted_on_request() -> None:

@@ -1,12 +1,11 @@
 """Anthropic Messages: https://docs.claude.com/en/api/messages in both directions."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orchestrator.stack.scripted.answers import Answer, ToolCall
-from orchestrator.stack.scripted.dialects import Purpose, anthropic_messages
+from orchestrator.stack.scripted.answers import Answer, Tokens, ToolCall
+from orchestrator.stack.scripted.dialects import Purpose, anthropic_messages, wire
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 
 _ERROR_TYPES = {
@@ -19,12 +18,12 @@ _ERROR_TYPES = {
     429: "rate_limit_error",
     529: "overloaded_error",
 }
-_JSON_PIECE = 40
 
 
 class Anthropic:
     """The Messages dialect; see `Dialect` for what each method promises."""
 
+    id_header = "request-id"
     paths: Mapping[str, Purpose] = {"/v1/messages": "answer", "/v1/messages/count_tokens": "count"}
 
     def read(self, body: bytes, path: str) -> Request:  # noqa: ARG002 - others find the model in the path
@@ -34,7 +33,7 @@ class Anthropic:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise NotUnderstood(f"not a Messages request: {error!r}") from error
 
-    def whole(self, answer: Answer) -> Mapping[str, Any]:
+    def whole(self, answer: Answer, asked: Request) -> Mapping[str, Any]:  # noqa: ARG002 - others look at it
         blocks: list[Mapping[str, Any]] = (
             [{"type": "text", "text": answer.text}] if answer.text else []
         )
@@ -43,15 +42,15 @@ class Anthropic:
             **_envelope(answer),
             "content": blocks,
             "stop_reason": _stop_reason(answer),
-            "usage": _usage(answer, output=answer.tokens.output),
+            "usage": _usage(answer),
         }
 
-    def pieces(self, answer: Answer) -> Iterator[bytes]:
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:  # noqa: ARG002 - as above
         start = {
             **_envelope(answer),
             "content": [],
             "stop_reason": None,
-            "usage": _usage(answer, output=1),
+            "usage": {**_usage(answer), "output_tokens": 1},
         }
         yield _event("message_start", message=start)
         yield _event("ping")
@@ -63,16 +62,27 @@ class Anthropic:
         yield _event(
             "message_delta",
             delta={"stop_reason": _stop_reason(answer), "stop_sequence": None},
-            usage=_usage(answer, output=answer.tokens.output),
+            usage=_usage(answer),
         )
         yield _event("message_stop")
 
     def count(self, tokens: int) -> Mapping[str, Any]:
         return {"input_tokens": tokens}
 
-    def error(self, status: int, message: str) -> Mapping[str, Any]:
+    def error(
+        self,
+        status: int,
+        message: str,
+        retry_after_s: float | None = None,  # noqa: ARG002 - here it is in the header alone
+    ) -> Mapping[str, Any]:
         kind = _ERROR_TYPES.get(status, "api_error")
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": None}
+
+    def overflow(self, tokens: int) -> Mapping[str, Any]:
+        return self.error(400, f"prompt is too long: {tokens} tokens > {tokens - 1} maximum")
+
+    def told(self, tokens: Tokens) -> Tokens:
+        return tokens
 
 
 def _envelope(answer: Answer) -> dict[str, Any]:
@@ -92,11 +102,10 @@ def _tool_use(call: ToolCall) -> dict[str, Any]:
 def _blocks(answer: Answer) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Each content block as it starts, and the deltas that fill it."""
     if answer.text:
-        words = re.findall(r"\s*\S+\s*|\s+", answer.text)
+        words = wire.words(answer.text)
         yield {"type": "text", "text": ""}, [{"type": "text_delta", "text": word} for word in words]
     for call in answer.calls:
-        text = json.dumps(call.arguments)
-        parts = [text[at : at + _JSON_PIECE] for at in range(0, len(text), _JSON_PIECE)]
+        parts = wire.slices(json.dumps(call.arguments))
         yield (
             _tool_use(call),
             [{"type": "input_json_delta", "partial_json": part} for part in parts],
@@ -107,15 +116,17 @@ def _stop_reason(answer: Answer) -> str:
     return "tool_use" if answer.calls else "end_turn"
 
 
-def _usage(answer: Answer, *, output: int) -> dict[str, Any]:
+def _usage(answer: Answer) -> dict[str, Any]:
+    reasoning = answer.tokens.reasoning
     return {
         "input_tokens": answer.tokens.input,
         "cache_creation_input_tokens": answer.tokens.cache_write,
         "cache_read_input_tokens": answer.tokens.cache_read,
-        "output_tokens": output,
+        "output_tokens": answer.tokens.output,
         "service_tier": "standard",
+        **({"output_tokens_details": {"thinking_tokens": reasoning}} if reasoning else {}),
     }
 
 
 def _event(kind: str, **data: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+    return wire.event({"type": kind, **data}, kind)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orchestrator.stack.scripted.request import Prompt, Request, Result, ToolTurn
+from orchestrator.stack.scripted.dialects.history import Answered, Call, Said, prompts
+from orchestrator.stack.scripted.request import Request, Result
 
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 """What Claude Code adds on its own to what a person said."""
@@ -17,14 +18,11 @@ def request(data: Mapping[str, Any], *, size: int) -> Request:
         KeyError, TypeError, ValueError, AttributeError: it is not a Messages request.
     """
     messages = data["messages"]
-    prompts = _prompts(messages)
-    if not prompts:
-        raise ValueError("no user message with text")
     return Request(
         model=str(data["model"]),
         stream=data.get("stream", False) is True,
         system="\n".join([_text(data.get("system", "")), *_system_messages(messages)]),
-        prompts=prompts,
+        prompts=prompts(_events(messages), _results(messages)),
         tools=frozenset(str(tool["name"]) for tool in data.get("tools") or ()),
         size=size,
     )
@@ -35,23 +33,13 @@ def _system_messages(messages: list[Mapping[str, Any]]) -> Iterator[str]:
     return (_text(message["content"]) for message in messages if message["role"] == "system")
 
 
-def _prompts(messages: list[Mapping[str, Any]]) -> tuple[Prompt, ...]:
-    """Words of the user start a prompt, unless they only go on with the one just begun."""
-    results = _results(messages)
-    prompts: list[Prompt] = []
-    answered = True
+def _events(messages: list[Mapping[str, Any]]) -> Iterator[Said | Answered]:
     for message in messages:
         if message["role"] == "assistant":
-            answered = True
-            if (turn := _tool_turn(message, results)) and prompts:
-                prompts[-1] = Prompt(prompts[-1].text, (*prompts[-1].turns, turn))
-        elif message["role"] == "user" and (text := _said(message)):
-            if answered:
-                prompts.append(Prompt(text))
-            else:
-                prompts[-1] = Prompt(f"{prompts[-1].text}\n{text}", prompts[-1].turns)
-            answered = False
-    return tuple(prompts)
+            calls = (block for block in _blocks(message["content"]) if block["type"] == "tool_use")
+            yield Answered(tuple(Call(call["id"], call["name"]) for call in calls))
+        elif message["role"] == "user":
+            yield Said(_REMINDER.sub("", _text(message["content"])).strip())
 
 
 def _results(messages: list[Mapping[str, Any]]) -> dict[str, Result]:
@@ -61,20 +49,6 @@ def _results(messages: list[Mapping[str, Any]]) -> dict[str, Result]:
         for block in _blocks(message["content"])
         if block["type"] == "tool_result"
     }
-
-
-def _tool_turn(message: Mapping[str, Any], results: Mapping[str, Result]) -> ToolTurn | None:
-    calls = [block for block in _blocks(message["content"]) if block["type"] == "tool_use"]
-    if not calls:
-        return None
-    return ToolTurn(
-        names=tuple(call["name"] for call in calls),
-        results=tuple(results.get(call["id"]) for call in calls),
-    )
-
-
-def _said(message: Mapping[str, Any]) -> str:
-    return _REMINDER.sub("", _text(message["content"])).strip()
 
 
 def _text(content: str | list[Mapping[str, Any]]) -> str:

@@ -91,13 +91,14 @@ def test_what_is_no_request_is_refused(body: bytes) -> None:
         Anthropic().read(body, "/v1/messages")
 
 
+ASKED = read([user("go")])
 ANSWER = Answer(
     "m", "p1", "two words", (ToolCall("p100", "bash", {"command": "é" * 50}),), Tokens(5, 6, 7, 8)
 )
 
 
 def test_a_whole_answer_has_words_calls_and_usage() -> None:
-    whole = json.loads(json.dumps(Anthropic().whole(ANSWER)))
+    whole = json.loads(json.dumps(Anthropic().whole(ANSWER, ASKED)))
     assert whole["content"] == [
         {"type": "text", "text": "two words"},
         {"type": "tool_use", "id": "toolu_p100", "name": "bash", "input": {"command": "é" * 50}},
@@ -113,7 +114,7 @@ def test_a_whole_answer_has_words_calls_and_usage() -> None:
 
 
 def test_a_streamed_answer_adds_up_to_the_whole_one() -> None:
-    events = [json.loads(piece.split(b"data: ")[1]) for piece in Anthropic().pieces(ANSWER)]
+    events = [json.loads(piece.split(b"data: ")[1]) for piece in Anthropic().pieces(ANSWER, ASKED)]
     kinds = [event["type"] for event in events]
     deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
     assert kinds[:2] == ["message_start", "ping"]

@@ -123,7 +123,7 @@ def test_words_failures_and_expectations_go_to_the_answer_they_belong_to() -> No
     """
     first, last = parse(scenario_text(steps)).conversations[0].turns
     assert (first.say, first.delay_s) == ("first\nthen", 1.5)
-    assert [fail.status for fail in first.fails] == [429]
+    assert [fail.how for fail in first.fails] == [429]
     assert [expect.contains for expect in first.calls[0].expects] == [("a",)]
     assert first.calls[0].captures == {"name": "b"}
     assert (last.say, last.calls) == ("bye {{name}}", ())

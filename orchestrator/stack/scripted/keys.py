@@ -1,0 +1,17 @@
+"""The key of a request, wherever a provider's clients put it."""
+
+import hmac
+
+from aiohttp import web
+
+
+def shows(request: web.Request, key: str) -> bool:
+    """Does the request carry exactly this key?"""
+    expected = key.encode()
+    shown = (
+        request.headers.get("Authorization", "").removeprefix("Bearer "),
+        request.headers.get("x-api-key", ""),
+        request.headers.get("x-goog-api-key", ""),
+        request.query.get("key", ""),
+    )
+    return any(hmac.compare_digest(each.encode(), expected) for each in shown)
