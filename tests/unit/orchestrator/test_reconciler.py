@@ -277,6 +277,9 @@ async def test_a_crash_at_any_change_is_repaired_by_the_next_look(
     assert len(await world.runs.recent(10)) == 1, "nothing is doubled"
     assert len(world.tracker.records) == 1
     assert run.record in world.tracker.records
+    shown = {Outcome.SUBMITTED: TaskStatus.IN_REVIEW, Outcome.FAILED: TaskStatus.FAILED}
+    assert world.tracker.tasks[TASK.id].status is shown[run.outcome]
+    assert [one.title for one in world.tracker.comments[TASK.id]] == [f"Run {run.id} {run.outcome}"]
     assert not world.sandboxes.live, "no sandbox is left over"
     assert not world.disks.mounted
     seqs = [event.seq async for event in world.runs.events(run.id)]
