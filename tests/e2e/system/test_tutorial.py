@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.settings import inherited_environment
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[3]
 TUTORIAL = ROOT / "docs" / "tutorials" / "first-run.md"
@@ -69,7 +69,7 @@ def test_the_tutorial_works_as_it_is_written(reader: Reader) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=280,
+        timeout=560,
     )
     said = done.stdout
     assert done.returncode == 0, said
