@@ -1,6 +1,6 @@
 """Looks for secrets everywhere that the agent can look, from inside, without bringing them in.
 
-The patterns that go in don't match themselves: of each, one character stands in brackets.
+The patterns that go in don't match themselves, nor each other: every letter stands in brackets.
 """
 
 import base64
@@ -65,9 +65,8 @@ def forms_of(secret: bytes) -> list[str]:
 
 
 def pattern_of(form: str) -> str:
-    """A regular expression for it that doesn't match itself."""
-    escaped = form.replace("+", r"\+").replace(".", r"\.").replace("$", r"\$")
-    return f"[{escaped[0]}]{escaped[1:]}"
+    """A regular expression for it, in whose own text no two letters of it stand side by side."""
+    return "".join(f"[{letter}]" for letter in form)
 
 
 def key_files(keys: Path) -> dict[str, bytes]:
