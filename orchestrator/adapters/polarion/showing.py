@@ -11,7 +11,7 @@ from orchestrator.adapters.polarion.richtext import plain
 WHOLE_CHARS = 90_000
 """The gateway cuts an answer at 100,000 characters, wherever that is."""
 TEXT_CHARS = 20_000
-TITLE_CHARS = 1_000
+TITLE_CHARS = 250
 _LESS = (TEXT_CHARS, 5_000, 1_000, 100)
 
 
