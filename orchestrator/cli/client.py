@@ -1,10 +1,11 @@
 """How the commands talk to the runner: its API on loopback, with the installation's own token."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import orjson
@@ -12,8 +13,25 @@ import orjson
 from orchestrator.cli.codes import Code, CommandFailed
 
 TIMEOUT = httpx.Timeout(30.0, connect=3.0)
-WATCH_TIMEOUT = httpx.Timeout(30.0, connect=3.0, read=60.0)
-BY_STATUS = {404: Code.NOT_FOUND, 400: Code.REFUSED, 403: Code.REFUSED, 409: Code.REFUSED}
+BY_STATUS = {
+    400: Code.REFUSED,
+    403: Code.REFUSED,
+    404: Code.NOT_FOUND,
+    409: Code.REFUSED,
+    413: Code.REFUSED,
+}
+PATIENCE_S = 60.0
+"""So long `watch` waits for a runner that is away: another `sandgate up` may restart it."""
+PAUSE_S = 0.3
+BROKEN = 500
+"""From this status on it is the runner that is at fault, and it may be better soon."""
+
+
+class RunnerAway(CommandFailed):
+    """The runner doesn't answer now."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, Code.NOT_RUNNING)
 
 
 class Runner:
@@ -53,48 +71,76 @@ class Runner:
 
     def download(self, path: str) -> Iterator[bytes]:
         """The body at `path`, in pieces."""
-        with self._translated(), self._http.stream("GET", path) as answer:
-            if answer.is_error:
-                answer.read()
-                raise _refused(answer)
+        with self._streamed(path) as answer:
             yield from answer.iter_bytes()
 
-    def watch(self, run: str, after: int = -1) -> Iterator[tuple[str, Any]]:
-        """The run's server-sent events as (kind, data), until it has ended. Reconnects by itself."""
+    def watch(
+        self,
+        run: str,
+        after: int = -1,
+        *,
+        tell: Callable[[str], None] = lambda _: None,
+        patience_s: float = PATIENCE_S,
+    ) -> Iterator[tuple[str, Any]]:
+        """The run's server-sent events as (kind, data), until it has ended.
+
+        A runner that goes away is waited for, at most `patience_s` without a word from it; `tell`
+        is told. Raises: RunnerAway.
+        """
+        away_since: float | None = None
         while True:
-            for kind, data in self._stream(run, after):
-                if kind == "event":
-                    after = data["seq"]
-                yield kind, data
-                if kind == "run" and data["state"] == "ended":
-                    return
+            trouble = RunnerAway("the runner ends every answer before it is whole")
+            try:
+                for kind, data in self._events(run, after):
+                    if away_since is not None:
+                        tell("the runner is back")
+                    away_since = None
+                    after = data["seq"] if kind == "event" else after
+                    yield kind, data
+                    if kind == "run" and data["state"] == "ended":
+                        return
+            except RunnerAway as error:
+                trouble = error
+            if away_since is None:
+                away_since = time.monotonic()
+                tell(f"the runner went away; waiting for it, {patience_s:.0f} s at most")
+            elif time.monotonic() - away_since > patience_s:
+                raise trouble
+            time.sleep(PAUSE_S)
 
     def wait_for_run(self, task: str, patience_s: float = 30.0) -> dict[str, Any]:
         """The task's newest run; waits for it when there is none yet."""
         until = time.monotonic() + patience_s
         while True:
-            runs: list[dict[str, Any]] = self.get(f"/api/runs?task={task}")
+            runs: list[dict[str, Any]] = self.get(f"/api/runs?limit=1&task={segment(task)}")
             if runs:
                 return runs[0]
-            if time.monotonic() > until:
+            if time.monotonic() >= until:
                 raise CommandFailed(
                     f"task {task} has no run: is it open, and assigned to a hired agent?",
                     Code.NOT_FOUND,
                 )
-            time.sleep(0.3)
+            time.sleep(PAUSE_S)
 
-    def _stream(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
+    def _events(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
         kind = ""
-        path = f"/api/runs/{run}/events?after={after}"
-        with self._translated(), self._http.stream("GET", path, timeout=WATCH_TIMEOUT) as answer:
+        with self._streamed(f"/api/runs/{segment(run)}/events?after={after}") as answer:
+            for line in lines(answer.iter_bytes()):
+                if line.startswith(b"event: "):
+                    kind = line[7:].decode()
+                elif line.startswith(b"data: "):
+                    yield kind, orjson.loads(line[6:])
+
+    @contextmanager
+    def _streamed(self, path: str) -> Iterator[httpx.Response]:
+        with self._translated(), self._http.stream("GET", path) as answer:
             if answer.is_error:
                 answer.read()
-                raise _refused(answer)
-            for line in answer.iter_lines():
-                if line.startswith("event: "):
-                    kind = line[7:]
-                elif line.startswith("data: "):
-                    yield kind, orjson.loads(line[6:])
+                refusal = _refused(answer)
+                if answer.status_code >= BROKEN:
+                    raise RunnerAway(str(refusal))
+                raise refusal
+            yield answer
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
         content = orjson.dumps(body) if body is not None else None
@@ -102,17 +148,34 @@ class Runner:
             answer = self._http.request(method, path, content=content)
         if answer.is_error:
             raise _refused(answer)
-        return orjson.loads(answer.content) if answer.content else None
+        try:
+            return orjson.loads(answer.content) if answer.content else None
+        except orjson.JSONDecodeError as error:
+            raise RunnerAway(
+                f"what answers at {self._http.base_url} is not the runner: see `sandgate status`"
+            ) from error
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except httpx.HTTPError as error:
-            raise CommandFailed(
-                f"the runner doesn't answer at {self._http.base_url} ({error}): `sandgate up` starts it",
-                Code.NOT_RUNNING,
+            raise RunnerAway(
+                f"the runner doesn't answer at {self._http.base_url} ({error}): `sandgate up` starts it"
             ) from error
+
+
+def segment(text: str) -> str:
+    """Text as a part of a path or a query, whatever is in it."""
+    return quote(text, safe="")
+
+
+def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Whole lines; only a line feed ends one: text may hold any other separator."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
 
 
 def _refused(answer: httpx.Response) -> CommandFailed:

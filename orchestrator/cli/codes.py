@@ -15,6 +15,7 @@ class Code(IntEnum):
     SETUP = 6
     RUN_FAILED = 10
     RUN_STOPPED = 11
+    INTERRUPTED = 130
 
 
 MEANINGS: dict[Code, str] = {
@@ -27,6 +28,7 @@ MEANINGS: dict[Code, str] = {
     Code.SETUP: "Set-up failed; the sentence says what to do.",
     Code.RUN_FAILED: "`run watch`, `demo`: the run failed.",
     Code.RUN_STOPPED: "`run watch`, `demo`: the run was stopped.",
+    Code.INTERRUPTED: "Ctrl-C ended the command; what it had begun goes on.",
 }
 
 

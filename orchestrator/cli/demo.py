@@ -1,6 +1,7 @@
 """`sandgate demo`: the whole story on this machine, shown as a table and written as JSON."""
 
 import asyncio
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import orjson
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from orchestrator.adapters.polarion import PolarionClient
 from orchestrator.cli.client import Runner
@@ -53,7 +55,7 @@ def show_demo(console: Console, *, json: bool) -> Mapping[str, Any]:
     ready = time.monotonic()
     runner = Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token")
     task_id = _assign(runner, stage, task)
-    screen.rule(f"{task_id}: {task.title}", style="dim")
+    screen.rule(Text(one_line(f"{task_id}: {task.title}")), style="dim")
     run = runner.wait_for_run(task_id)
     events: list[Mapping[str, Any]] = []
     told = Told(follow(run["id"], console=screen, keep=events), events)
@@ -210,7 +212,7 @@ def _show(console: Console, here: Installation, summary: Mapping[str, Any]) -> N
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in _rows(here, summary):
-        table.add_row(name, plain(value))
+        table.add_row(name, Text(plain(value)))
     console.print(Panel(table, title="[bold]What was done[/bold]", border_style="green"))
 
 
@@ -218,16 +220,21 @@ def _rows(here: Installation, summary: Mapping[str, Any]) -> list[tuple[str, str
     seconds = ", ".join(f"{phase} {took}" for phase, took in summary["seconds"].items())
     refused = [f"{one['kind']}: {one_line(one['reason'])}" for one in summary["refused"]]
     diff, tests, used = summary["diff"], summary["tests"], summary["usage"]
-    where = (
-        f"sandgate run show {summary['run']}    sandgate run transcript {summary['run']}\n"
-        f"git --git-dir {summary['repository_path']} show {summary['branch']}\n"
-        f"{here.data('audit') / 'audit.jsonl'}"
-    )
+    where = [
+        f"sandgate run show {summary['run']}    sandgate run transcript {summary['run']}",
+        str(here.data("audit") / "audit.jsonl"),
+    ]
+    if diff:
+        branch = shlex.quote(summary["branch"])
+        where.insert(1, f"git --git-dir {summary['repository_path']} show {branch}")
     return [
         ("task", summary["task"]),
         ("run", f"{summary['run']} (record {summary['agent_run']})"),
         ("outcome", f"{summary['outcome']} ({summary['cause']})"),
-        ("branch", f"{summary['branch']}; main unchanged: {summary['main_unchanged']}"),
+        (
+            "branch",
+            f"{summary['branch']}; main unchanged: {summary['main_unchanged']}" if diff else "none",
+        ),
         ("diff", diff["stat"] if diff else "nothing was pushed"),
         ("tests", f"{tests['result'] or 'none'} ({tests['command']}, in the sandbox)"),
         (
@@ -241,5 +248,5 @@ def _rows(here: Installation, summary: Mapping[str, Any]) -> list[tuple[str, str
             "transcript",
             f"{summary['transcript']['attachment']} ({summary['transcript']['bytes']} bytes)",
         ),
-        ("look next", where),
+        ("look next", "\n".join(where)),
     ]

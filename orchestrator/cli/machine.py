@@ -8,10 +8,11 @@ from rich.console import Console
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.run import code_of
-from orchestrator.cli.screen import print_json, print_table
+from orchestrator.cli.screen import print_json, print_table, say
 from orchestrator.settings import Environment
 from orchestrator.stack.down import down as take_down
 from orchestrator.stack.down import purge as take_away
+from orchestrator.stack.installation import FILE
 from orchestrator.stack.status import status_of
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.up import bring_up
@@ -47,10 +48,17 @@ def down(
         bool, typer.Option("--purge", help="Remove every trace of it too, data included.")
     ] = False,
 ) -> None:
-    """Stop the installation: sandboxes first, then its processes. `--purge` removes everything."""
+    """Stop the installation and its sandboxes. `--purge` removes everything.
+
+    Runs that are going on end as failed (sandbox_lost) with the next `up`; what they pushed stays.
+    """
+    home = Environment().home.resolve()
+    if not (home / FILE).exists():
+        say(console, f"{home} holds no installation: there is nothing to do")
+        return
     here = installation()
     for line in take_away(here) if purge else take_down(here):
-        console.print(line, highlight=False)
+        say(console, line)
 
 
 def status(json: JsonFlag = False) -> None:

@@ -1,13 +1,18 @@
 """Puts the commands together; every failure that is meant for people ends as one sentence."""
 
 import sys
+from collections.abc import Sequence
+from subprocess import SubprocessError
 
+import aiohttp
 import typer
+from docker.errors import DockerException
 from rich.console import Console
-from rich.markup import escape
 
+from entrance.errors import SandgateError
 from orchestrator.cli import machine, model, run, team
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
 
 app = typer.Typer(
@@ -30,18 +35,50 @@ app.add_typer(team.secrets, name="secret")
 app.add_typer(model.app, name="model")
 
 
-def main() -> None:
-    """Run the command line."""
+STOPPED = "stopped; what was begun goes on by itself: `sandgate status`"
+CODES: dict[type[Exception], Code] = {
+    StepFailed: Code.SETUP,
+    DockerException: Code.SETUP,
+    SandgateError: Code.FAILED,
+    OSError: Code.FAILED,
+    SubprocessError: Code.FAILED,
+    aiohttp.ClientError: Code.FAILED,
+}
+"""What may go wrong on a machine. Anything else is a bug of ours, and shows its traceback."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, and exit with a code of `codes`."""
     try:
-        app()
+        app(arguments)
+    except SystemExit as error:  # also Ctrl-C, which typer has made one of
+        if error.code == Code.INTERRUPTED:
+            _say(STOPPED)
+        raise
+    except KeyboardInterrupt:
+        _end(STOPPED, Code.INTERRUPTED)
     except CommandFailed as error:
         _end(str(error), error.code)
-    except StepFailed as error:
-        _end(str(error), Code.SETUP)
-    except KeyboardInterrupt:
-        _end("stopped; what was begun goes on by itself: `sandgate status`", Code.FAILED)
+    except tuple(CODES) as error:
+        _end(_sentence(error), next(c for kind, c in CODES.items() if isinstance(error, kind)))
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case OSError(filename=str(file)):
+            return f"{file}: {error.strerror or error}"
+        case OSError() | SubprocessError() | aiohttp.ClientError():
+            return f"this machine refused: {error}"
+        case DockerException():
+            return f"the Docker engine did not do it: {error}"
+        case _:
+            return str(error)
 
 
 def _end(sentence: str, code: Code) -> None:
-    Console(stderr=True).print(f"[red]{escape(sentence)}[/red]", soft_wrap=True, highlight=False)
+    _say(sentence)
     sys.exit(code)
+
+
+def _say(sentence: str) -> None:
+    say(Console(stderr=True), sentence, style="red")

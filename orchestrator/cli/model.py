@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.screen import say
 from orchestrator.stack.scripted import ScenarioError, load
 from orchestrator.stack.scripted import serve as serve_scenario
 
@@ -50,4 +51,4 @@ def serve(
 
 
 def _announce(host: str, port: int) -> None:
-    console.print(f"scripted model on http://{host}:{port}", highlight=False)
+    say(console, f"scripted model on http://{host}:{port}")

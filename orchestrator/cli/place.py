@@ -7,18 +7,23 @@ import typer
 from orchestrator.cli.client import Runner
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.settings import Environment
-from orchestrator.stack.installation import Installation
+from orchestrator.stack.installation import FILE, Installation
 from orchestrator.stack.steps import StepFailed
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON on stdout, for programs.")]
 
 
 def installation() -> Installation:
-    """The installation that is there. Raises: CommandFailed when there is none."""
+    """The installation that is there.
+
+    Raises: CommandFailed when there is none; StepFailed when it can't be read or was moved.
+    """
     home = Environment().home
     try:
         return Installation.open(home, create=False)
     except StepFailed as error:
+        if (home / FILE).exists():
+            raise
         raise CommandFailed(str(error), Code.NOT_RUNNING) from error
 
 

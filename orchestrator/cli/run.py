@@ -1,16 +1,24 @@
 """`sandgate run`: what agents do and did."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
+from orchestrator.cli.client import lines, segment
 from orchestrator.cli.codes import Code
 from orchestrator.cli.place import JsonFlag, runner
-from orchestrator.cli.screen import event_line, print_json, print_table
+from orchestrator.cli.screen import (
+    escaped,
+    event_line,
+    one_line,
+    print_json,
+    print_table,
+    say,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch, cancel, transcript.")
 console = Console()
@@ -48,7 +56,7 @@ def show(run: RunArgument, json: JsonFlag = False) -> None:
 @app.command()
 def watch(run: RunArgument, json: JsonFlag = False) -> None:
     """Follow a run until it has ended; the exit code says how."""
-    last = follow(find(run)["id"], json=json)
+    last = follow(find(run, patience_s=30)["id"], json=json)
     raise typer.Exit(code_of(last))
 
 
@@ -56,7 +64,7 @@ def watch(run: RunArgument, json: JsonFlag = False) -> None:
 def cancel(run: RunArgument) -> None:
     """Stop a run; it settles as stopped, cancelled."""
     answer = runner().post(f"/api/runs/{find(run)['id']}/cancel")
-    console.print(f"{answer['id']} is {answer['state']} and will be stopped")
+    say(console, f"{answer['id']} is {answer['state']} and will be stopped")
 
 
 @app.command()
@@ -69,20 +77,25 @@ def transcript(
     """Write a run's transcript, JSON lines."""
     pieces = runner().download(f"/api/runs/{find(run)['id']}/transcript")
     if out is None:
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
+        for line in lines(pieces):
+            print(escaped(line.decode(errors="replace")))  # noqa: T201 - stdout is the interface
         return
-    with out.open("wb") as file:
-        file.writelines(pieces)
+    part = out.with_name(f".{out.name}.part")
+    try:
+        with part.open("wb") as file:
+            file.writelines(pieces)
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def find(run: str) -> dict[str, Any]:
-    """The run of this id, or the newest of the task of this id."""
+def find(run: str, patience_s: float = 0) -> dict[str, Any]:
+    """The run of this id, or the newest of the task of this id (it may still be about to begin)."""
     api = runner()
     if "/" not in run:
-        found: dict[str, Any] = api.get(f"/api/runs/{run}")
+        found: dict[str, Any] = api.get(f"/api/runs/{segment(run)}")
         return found
-    return api.wait_for_run(run)
+    return api.wait_for_run(run, patience_s)
 
 
 def follow(
@@ -94,30 +107,31 @@ def follow(
 ) -> dict[str, Any]:
     """Print a run's events as they come (and `keep` them); returns the run as it ended."""
     last: dict[str, Any] = {}
-    for kind, data in runner().watch(run):
+    trouble = Console(stderr=True)
+    for kind, data in runner().watch(run, tell=lambda text: say(trouble, text, "yellow")):
         if kind == "run":
             last = data
             continue
         if keep is not None:
             keep.append(data)
         if json:
-            print_json(data)
+            print_json(data, lines=True)
         elif line := event_line(data):
-            console.print(
-                line, soft_wrap=True
-            )  # the terminal's business; a file's lines stay whole
+            # Wrapping is the terminal's business; a file's lines stay whole.
+            console.print(line, soft_wrap=True)
     if not json:
         console.print(summary(last), soft_wrap=True)
     return last
 
 
-def summary(run: dict[str, Any]) -> str:
+def summary(run: Mapping[str, Any]) -> Text:
     """One line on how a run ended."""
     used = run["usage"]
     tokens = used["input_tokens"] + used["output_tokens"]
-    return (
-        f"{run['id']} ended [bold]{run['outcome']}[/bold] ({run['cause']}): "
-        f"{tokens} tokens, {used['cost_usd']} USD"
+    return Text.assemble(
+        f"{one_line(run['id'])} ended ",
+        (one_line(run["outcome"]), "bold"),
+        f" ({one_line(run['cause'])}): {tokens} tokens, {one_line(used['cost_usd'])} USD",
     )
 
 

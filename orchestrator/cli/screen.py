@@ -9,7 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = (
+    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+"""Marks that nobody sees: they turn text around, join and break lines, or hide words."""
+_CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_UNSEEN}]")
+_CONTROL_IN_JSON = re.compile(f"[\x7f-\x9f{_UNSEEN}]")
 LONGEST_LINE = 160
 WIDEST = 10_000
 """Wider than any row; a table is only as wide as it must be."""
@@ -35,9 +41,26 @@ def one_line(value: object, longest: int = LONGEST_LINE) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def print_json(data: object) -> None:
-    """Print JSON for programs, as it is."""
-    print(orjson.dumps(data, option=orjson.OPT_INDENT_2, default=str).decode())  # noqa: T201 - stdout is the interface
+def print_json(data: object, *, lines: bool = False) -> None:
+    """Print JSON for programs; with `lines` one value a line, for those that read a stream."""
+    indent = 0 if lines else orjson.OPT_INDENT_2
+    text = orjson.dumps(data, option=indent, default=str).decode()
+    print(escaped(text), flush=lines)  # noqa: T201 - stdout is the interface
+
+
+def escaped(json: str) -> str:
+    """The same JSON; what a terminal would obey is written as an escape."""
+    return _CONTROL_IN_JSON.sub(_as_escape, json)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def say(console: Console, text: object, style: str = "") -> None:
+    """Print text as it stands, but for what a terminal would obey: no markup, no wrapping."""
+    console.print(Text(plain(text), style=style), soft_wrap=True)
 
 
 def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

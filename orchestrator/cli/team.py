@@ -1,6 +1,7 @@
 """`sandgate agent|hire|task|secret`: a team, its work, and the secrets that the vault keeps."""
 
 import sys
+from getpass import getpass
 from pathlib import Path
 from typing import Annotated
 
@@ -8,10 +9,11 @@ import typer
 from rich.console import Console
 
 from entrance.vault.kinds import KINDS
+from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.repositories import named
-from orchestrator.cli.screen import print_json, print_table
+from orchestrator.cli.screen import print_json, print_table, say
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
 tasks = typer.Typer(no_args_is_help=True, help="Tasks.")
@@ -131,11 +133,10 @@ def set_secret(
         raise CommandFailed(
             f"say how {name} is used: --kind, one of {', '.join(sorted(KINDS))}", Code.USAGE
         )
-    value = sys.stdin.readline().strip()
-    if not value:
-        raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
-    made = runner().put(f"/api/secrets/{name}", {"value": value, "hosts": host, "kind": wanted})
-    console.print(f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
+    value = read_secret()
+    body = {"value": value, "hosts": host, "kind": wanted}
+    made = runner().put(f"/api/secrets/{segment(name)}", body)
+    say(console, f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
 
 
 @secrets.command("ls")
@@ -147,6 +148,18 @@ def list_secrets(json: JsonFlag = False) -> None:
         return
     rows = [(one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]) for one in found]
     print_table(console, ("name", "kind", "hosts", "version"), rows)
+
+
+def read_secret() -> str:
+    """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed."""
+    if sys.stdin.isatty():
+        value = getpass("value (it is not shown): ")
+    else:
+        value = sys.stdin.buffer.read().decode(errors="replace")
+    value = value.removesuffix("\n").removesuffix("\r")
+    if not value or "\n" in value:
+        raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
+    return value
 
 
 def read_text(path: Path) -> str:
@@ -166,4 +179,4 @@ def _say(made: dict[str, str], sentence: str, *, json: bool) -> None:
     if json:
         print_json(made)
     else:
-        console.print(sentence, highlight=False)
+        say(console, sentence)

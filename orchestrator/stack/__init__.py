@@ -1,7 +1,7 @@
 """Brings the processes of one installation up on one machine, and takes them down again.
 
-- the chain: `up`, `down`, `status`, `wiring` (what each program is told), `services`, `keys`;
-  `steps` shows it, `bootstrap.sh` is what precedes Python;
+- the chain: `up`, `down` (with what `remains` outside the home), `status`, `services`, `keys`,
+  `wiring` (what each program is told); `steps` shows it, `bootstrap.sh` is what precedes Python;
 - the installation: `installation` (name, folders), `addresses` (subnet, ports), `process`;
 - the engine: `engine`, `dockerd`, `packages` (Debian's), `network` (bridge and nft table);
 - the images: `images` (what goes in), `image_store` (by content), `content`, `rootfs`,

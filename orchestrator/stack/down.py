@@ -1,49 +1,60 @@
-"""Takes an installation down, or away: sandboxes first, so that none is ever without its door."""
+"""Takes an installation down, or away.
+
+The runner goes first, so that it takes nothing of what follows for a crash; then the sandboxes,
+which have no door any more. Runs that were going on stay as they are stored: the next `up` finds
+their sandboxes gone and ends them as failed, `sandbox_lost`, with their record and a word on the
+task. What they pushed, and their disks, stay.
+"""
 
 import shutil
 from collections.abc import Iterator
-
-from docker import DockerClient
-from docker.errors import DockerException, ImageNotFound
+from contextlib import AbstractContextManager, ExitStack
 
 from orchestrator.adapters.disk import release_all
 from orchestrator.settings import Environment
-from orchestrator.stack import engine, network
-from orchestrator.stack.installation import LABEL, Installation
+from orchestrator.stack.installation import FILE, Installation
 from orchestrator.stack.process import stop_recorded
+from orchestrator.stack.remains import Remains, remains_of
 from orchestrator.stack.steps import StepFailed
-from orchestrator.stack.wiring import bridge_of
 
 PROGRAMS = ("runner", "githost", "model", "opensandbox", "polarion", "pocketbase")
 GRACE_S = 15.0
 
 
-def down(here: Installation) -> Iterator[str]:
+def down(here: Installation, remains: Remains | None = None) -> Iterator[str]:
     """Stop everything that runs of it; what it made stays. Says what it stopped.
 
+    `remains` is what lies outside the home; by default what the engine has.
     Raises: StepFailed when a part can't be stopped.
     """
-    with here.only_one():
-        yield from _stop(here)
+    with ExitStack() as stack:
+        outside = remains or stack.enter_context(_outside(here))
+        stack.enter_context(here.only_one())
+        yield from _stop(here, outside)
 
 
-def purge(here: Installation) -> Iterator[str]:
-    """Stop it and remove every trace, data included. Says what it removed. Raises: StepFailed."""
-    with here.only_one():
-        yield from _stop(here)
-        client = _client()
-        if client:
-            yield from _remove_from_engine(client, here)
-    shutil.rmtree(here.home)
+def purge(here: Installation, remains: Remains | None = None) -> Iterator[str]:
+    """Stop it and remove every trace, data included. Says what it removed. Raises: StepFailed.
+
+    The file that makes the home an installation goes last: what breaks off can be done again.
+    """
+    with ExitStack() as stack:
+        outside = remains or stack.enter_context(_outside(here))
+        stack.enter_context(here.only_one())
+        yield from _stop(here, outside)
+        yield from outside.everything_else()
+        _remove_home(here)
     yield f"removed {here.home}"
 
 
-def _stop(here: Installation) -> Iterator[str]:
+def _outside(here: Installation) -> AbstractContextManager[Remains]:
+    return remains_of(here, Environment().docker_host)
+
+
+def _stop(here: Installation, remains: Remains) -> Iterator[str]:
     if stop_recorded(here.run / "runner.pid", grace_s=GRACE_S):
         yield "stopped runner"
-    client = _client()
-    if client:
-        yield from _remove_containers(client, here)
+    yield from remains.containers()
     for folder in release_all(here.tasks):
         yield f"unmounted {folder}"
     for name in PROGRAMS[1:]:
@@ -51,39 +62,18 @@ def _stop(here: Installation) -> Iterator[str]:
             yield f"stopped {name}"
 
 
-def _client() -> DockerClient | None:
-    found = engine.find(Environment().docker_host or None)
-    return found.client() if found else None
-
-
-def _remove_containers(client: DockerClient, here: Installation) -> Iterator[str]:
-    """Containers made through OpenSandbox carry `installation`, those of our own the full label."""
-    for label in (f"installation={here.name}", f"{LABEL}={here.name}"):
-        for container in client.containers.list(all=True, filters={"label": label}):
-            container.remove(force=True)
-            yield f"removed container {container.name}"
-    for volume in client.volumes.list(filters={"label": f"{LABEL}={here.name}"}):
-        volume.remove()
-        yield f"removed volume {volume.name}"
-
-
-def _remove_from_engine(client: DockerClient, here: Installation) -> Iterator[str]:
+def _remove_home(here: Installation) -> None:
     try:
-        for removed in network.remove(client, bridge_of(here)):
-            yield f"removed {removed}"
-        for image in client.images.list():
-            for tag in image.tags:
-                if tag.startswith(f"sandgate/{here.name}-"):
-                    yield from _untag(client, tag)
-    except DockerException as error:
+        for entry in here.home.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != FILE:
+                entry.unlink()
+        (here.home / FILE).unlink()
+        here.home.rmdir()
+    except OSError as error:
         raise StepFailed(
-            f"not everything of {here.name} could be removed from the engine", why=str(error)
+            f"{here.home} could not be removed",
+            why=str(error),
+            what_to_do="Something may still be using it; run the same command again.",
         ) from error
-
-
-def _untag(client: DockerClient, tag: str) -> Iterator[str]:
-    try:
-        client.images.remove(tag)
-    except ImageNotFound:
-        return
-    yield f"removed image {tag}"

@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.stack.steps import StepFailed
+
 _GIT_S = 60.0
 
 
@@ -18,27 +20,31 @@ class Pushed:
     stat: str
     files: tuple[str, ...]
     main: str
-    """Where `main` is now."""
+    """Where `main` is now; empty when there is none."""
 
 
 def pushed(bare: Path, *, item: str, base: str) -> Pushed | None:
-    """What was pushed below `agent/<item>/`; None when nothing was."""
+    """What was pushed below `agent/<item>/`; None when nothing was.
+
+    What it says was written by an agent: names may hold anything that git lets them hold.
+    Raises: StepFailed when the repository can't be read.
+    """
     refs = _git(
         bare,
         "for-each-ref",
         "--sort=-committerdate",
-        "--format=%(refname:short)",
+        "--format=%(refname)",
         f"refs/heads/agent/{item}/",
-    ).split()
+    ).splitlines()
     if not refs:
         return None
-    diff = ("diff", "--no-ext-diff", "--no-textconv", base, f"refs/heads/{refs[0]}")
+    diff = ("diff", "--no-ext-diff", "--no-textconv", base, refs[0])
     return Pushed(
-        branch=refs[0],
-        commit=_git(bare, "rev-parse", f"refs/heads/{refs[0]}").strip(),
+        branch=refs[0].removeprefix("refs/heads/"),
+        commit=_git(bare, "rev-parse", refs[0]).strip(),
         stat=_git(bare, *diff, "--stat").rstrip(),
-        files=tuple(_git(bare, *diff, "--name-only").split()),
-        main=_git(bare, "rev-parse", "refs/heads/main").strip(),
+        files=tuple(_git(bare, *diff, "--name-only", "-z").split("\0")[:-1]),
+        main=_git(bare, "for-each-ref", "--format=%(objectname)", "refs/heads/main").strip(),
     )
 
 
@@ -60,11 +66,12 @@ def _git(bare: Path, *arguments: str) -> str:
         "GIT_CONFIG_KEY_0": "safe.directory",
         "GIT_CONFIG_VALUE_0": "*",
     }
-    return subprocess.run(
-        ("git", "--git-dir", str(bare), *arguments),
-        env=env,
-        capture_output=True,
-        check=True,
-        text=True,
-        timeout=_GIT_S,
-    ).stdout
+    command = ("git", "--git-dir", str(bare), *arguments)
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_GIT_S)
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.decode(errors="replace")
+        raise StepFailed(f"git can't read {bare}", why=why) from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StepFailed("git could not be run", why=str(error)) from error
+    return done.stdout.decode(errors="replace")
