@@ -96,7 +96,7 @@ def turned_away(mole: Agent) -> Mapping[str, tuple[int, Mapping[str, Any]]]:
 def test_the_key_goes_to_no_other_model_api(
     turned_away: Mapping[str, tuple[int, Mapping[str, Any]]], path: str
 ) -> None:
-    """Only the routes that are metered exist: no other provider, no other path of the one there is."""
+    """A model key serves the metered routes only: no other provider, no other path of its own."""
     answered, line = turned_away[path]
     assert answered == 404
     assert (line["kind"], line["decision"]) == ("model_call", "deny")
@@ -107,7 +107,7 @@ def test_the_key_goes_to_no_other_model_api(
 def test_the_door_is_no_way_to_anything_else(
     turned_away: Mapping[str, tuple[int, Mapping[str, Any]]], wanted: str
 ) -> None:
-    """It is no proxy, and none of the services behind it can be asked through it."""
+    """The door is no proxy, and none of the services behind it can be asked through it."""
     answered, line = turned_away[wanted]
     assert answered == 404
     assert (line["kind"], line["decision"], line["subject"]) == ("request", "deny", wanted)

@@ -76,7 +76,7 @@ def test_a_repository_that_was_not_granted_is_not_fetched(
 def test_the_other_repository_is_there_for_who_may_have_it(
     mole: Agent, fetched: Mapping[str, Fetch]
 ) -> None:
-    """The control for the test above: with the real credential, which no sandbox has, it is served."""
+    """With the real credential, which no sandbox has, what was refused would have been served."""
     assert fetched
     house = mole.house
     password = house.stage.git_password.read_text()
@@ -89,7 +89,7 @@ def test_the_other_repository_is_there_for_who_may_have_it(
 
 @pytest.mark.parametrize("path", ["config", "HEAD", "objects/info/packs", "info/lfs/locks"])
 def test_no_file_of_a_granted_repository_is_served(mole: Agent, path: str) -> None:
-    """Smart HTTP only: no file of the repository's folder, no LFS."""
+    """Of a granted repository, git's smart HTTP is served: no file of its folder, no LFS."""
     where = f"/git/127.0.0.1:{mole.house.here.ports.githost}/team/thing.git/{path}"
     tried = mole.attempt(lambda: send(mole, Ask(f"GET {where}")))
     assert status(tried.got[0]) == 403

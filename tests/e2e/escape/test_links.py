@@ -35,7 +35,7 @@ ls {host}
 async def test_what_an_agent_plants_reaches_nothing_of_the_host(
     leaver: Callable[[], Agent], tmp_path: Path
 ) -> None:
-    """Links out of the workspace, hooks and start-up files wait for the task's next run in vain.
+    """No link, hook or start-up file that an agent leaves on its disk is followed or run by the host.
 
     The run ends, its record is written, a second run of the same task is prepared on the same disk:
     whatever follows a link or runs a hook does so inside, where the host's folder is not.
@@ -57,6 +57,7 @@ async def test_what_an_agent_plants_reaches_nothing_of_the_host(
         assert "root:" not in seen.output
     finally:
         second.end()
+    assert secret.stat().st_atime == 0, "the host read it"
     assert [file.name for file in host.iterdir()] == ["secret"]
     assert secret.read_text() == "the host's own"
     transcript = first.house.here.home / "data" / "transcripts" / f"{second.run['id']}.jsonl"
@@ -69,13 +70,13 @@ SHADOW = "/workspace/thing/shadow"
 async def woken(agent: Agent) -> Agent:
     """The agent's task, answered by a person, in its next run."""
     task = str(agent.run["task"])
-    await act(agent.house, task, "answer")
+    await answer(agent.house, task, str(agent.run["agent"]))
     agent.house.wait(task, lambda run: run["id"] != agent.run["id"])
     return obeying(agent.house, agent.engine, task)
 
 
-async def act(house: House, task: str, action: str) -> None:
-    """What a person does to a task in Polarion."""
+async def answer(house: House, task: str, bot: str) -> None:
+    """What a person does in Polarion who gives a task back to its agent."""
     token = (house.here.keys / "polarion-admin.token").read_text().strip()
 
     async def authorize(method: str, url: URL) -> dict[str, str]:
@@ -85,4 +86,4 @@ async def act(house: House, task: str, action: str) -> None:
     url = f"http://127.0.0.1:{house.here.ports.polarion}/polarion/rest/v1"
     async with aiohttp.ClientSession() as http:
         client = PolarionClient(http, url, authorize, locks=KeyedLocks())
-        await client.items.update(task, workflow_action=action)
+        await client.items.update(task, assignees=[bot], workflow_action="answer")

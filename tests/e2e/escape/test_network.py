@@ -84,7 +84,7 @@ def closed(tried: Tried, prefix: str) -> list[str]:
 
 
 def test_the_door_is_open(tried: Tried) -> None:
-    """A sandbox reaches the entrance; by this the other tests know that their tries leave the sandbox."""
+    """A sandbox reaches the entrance (so the other tries of this page do leave the sandbox)."""
     assert tried.found["the door"] == "reached"
 
 

@@ -75,7 +75,7 @@ def host(mole: Agent) -> Iterator[Host]:
 
 @pytest.mark.parametrize("push", PUSHES)
 def test_a_forbidden_push_changes_nothing(mole: Agent, host: Host, push: str) -> None:
-    """Main, tags, notes, namespaces, other tasks' branches, deletions, aliases: refused, git says why."""
+    """No push to main, tags, notes, namespaces, others' branches, aliases, and no deletion; git says why."""
     refs, reason = (text.format(item=mole.item) for text in PUSHES[push])
     before = host.refs()
     tried = mole.attempt(lambda: mole.do(f"git push origin {refs}"))

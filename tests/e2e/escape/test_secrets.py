@@ -31,7 +31,7 @@ def kept(mole: Agent, neighbour: Agent) -> Mapping[str, bytes]:
 
 
 def test_no_secret_is_anywhere_in_the_sandbox(mole: Agent, kept: Mapping[str, bytes]) -> None:
-    """Not in a file, an environment, a command line or a process's memory, plain, in hex or in base64.
+    """No secret is in a sandbox's files, environments, command lines or memory: plain, hex or base64.
 
     That the agent would find one is seen by a canary, put into a file and into an environment.
     """
@@ -71,7 +71,7 @@ def message(said: str) -> str:
 
 
 def test_no_answer_of_the_door_shows_a_secret(mole: Agent, kept: Mapping[str, bytes]) -> None:
-    """Served or refused, by us or by the host behind: no header and no body shows what it was done with."""
+    """No answer of the door, served or refused, ours or the host's, shows a secret in header or body."""
     house = mole.house
     git = f"/git/127.0.0.1:{house.here.ports.githost}/team"
     upload = "Content-Type: application/x-git-upload-pack-request"

@@ -94,7 +94,7 @@ def test_a_token_dies_with_its_run(mole: Agent, leaver: Callable[[], Agent]) -> 
 def test_without_the_right_token_the_door_stays_shut(
     mole: Agent, headers: tuple[str, ...], answered: int, trouble: str
 ) -> None:
-    """No token, a guessed one, a second one beside the right one: nothing opens, each is recorded."""
+    """With no token, a guessed one, or two, the door stays shut, and each try is recorded."""
     assert status(send(mole, fetch(mole.house, OWN))[0]) == 200
     tried = mole.attempt(lambda: send(mole, fetch(mole.house, *headers)))
     assert status(tried.got[0]) == answered

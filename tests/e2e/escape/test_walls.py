@@ -80,20 +80,20 @@ def refused(mole: Agent) -> Mapping[str, str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_socket_goes_around_the_firewall(refused: Mapping[str, str], family: str) -> None:
-    """No vsock, no raw or packet socket, no crypto or other family: EPERM from the filter (CASE-18)."""
+    """No socket goes past the firewall: vsock, raw, packet and other families get EPERM (CASE-18)."""
     assert refused["tcp"] == "allowed"
     assert refused[family] == "EPERM"
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_no_dangerous_call_reaches_the_kernel(refused: Mapping[str, str], call: str) -> None:
-    """io_uring, bpf, userfaultfd, ptrace, namespaces, mounts...: EPERM from the filter (CASE-18)."""
+    """io_uring, bpf, userfaultfd, ptrace, namespaces, mounts and their like get EPERM (CASE-18)."""
     assert refused["getpid"] == "allowed"
     assert refused[call] == "EPERM"
 
 
 def test_the_host_itself_may_do_what_the_filter_refuses() -> None:
-    """The control: on the host, without the filter, such calls and families are not refused by EPERM."""
+    """Without the filter, on the host, such calls and families are not refused."""
     libc = ctypes.CDLL(None, use_errno=True)
     number, *arguments = CALLS["io_uring_setup"]
     assert libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)) < 0
@@ -102,7 +102,7 @@ def test_the_host_itself_may_do_what_the_filter_refuses() -> None:
 
 
 def test_there_are_no_capabilities_and_none_can_be_gained(mole: Agent) -> None:
-    """No capability in any set, no new privileges, a filter in force, the user that was asked for."""
+    """The agent is uid 10001 with no capability, no new privileges, and a filter in force."""
     said = mole.do("id -u; id -G; grep -E '^(Cap|NoNew|Seccomp:)' /proc/self/status").output
     uid, groups, *lines = said.splitlines()
     facts = dict(line.split(":\t") for line in lines)
@@ -112,7 +112,7 @@ def test_there_are_no_capabilities_and_none_can_be_gained(mole: Agent) -> None:
 
 
 def test_no_program_in_the_image_runs_as_another_user(mole: Agent) -> None:
-    """No file has a setuid or setgid bit, or a file capability."""
+    """No file of the image has a setuid or setgid bit, or a file capability."""
     found = mole.do("find / -xdev -perm /6000 -not -type d 2>/dev/null; getcap -r / 2>/dev/null")
     assert found.output == ""
     own = mole.do("touch ~/s; chmod u+s ~/s; find ~ -perm /6000; rm ~/s")

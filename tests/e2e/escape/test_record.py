@@ -1,0 +1,30 @@
+"""The record of all this can't be written by who it is about."""
+
+import pytest
+
+from entrance.audit import verify
+from tests.e2e.escape.agent import Agent
+from tests.e2e.escape.wire import Ask, send, status
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
+
+FORGED = '%0a{"seq":1,"decision":"allow"}%0d%0a%00%ff'
+
+
+def test_an_attempt_cannot_forge_a_line(mole: Agent) -> None:
+    """Whatever an agent asks for becomes one line of the audit log, and the chain stays whole."""
+    before = verify(mole.house.audit)
+    tried = mole.attempt(lambda: send(mole, Ask(f"GET /{FORGED}")))
+    assert status(tried.got[0]) == 404
+    assert FORGED in tried.refused_once("request")["subject"]
+    assert verify(mole.house.audit) == before + 1
+
+
+def test_the_record_of_a_run_names_what_it_tried(mole: Agent) -> None:
+    """Every refusal is on the record of the run that caused it, with the sandbox's own address."""
+    send(mole, Ask("GET /first"), Ask("GET /second"))
+    denied = [
+        line for line in mole.house.trail(str(mole.run["id"])) if line.get("decision") == "deny"
+    ]
+    assert [line["subject"] for line in denied[-2:]] == ["GET /first", "GET /second"]
+    assert {line["address"] for line in denied if line["kind"] == "request"} == {mole.address}
