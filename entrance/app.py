@@ -21,6 +21,7 @@ from entrance.git.proxy import GitProxy
 from entrance.identity import SESSION, identity, peer_address
 from entrance.mcp import http as mcp_http
 from entrance.mcp.gateway import Gateway
+from entrance.model.budgets import Budgets
 from entrance.model.call import Settler
 from entrance.model.gateway import ModelGateway
 from entrance.model.prices import PriceList
@@ -58,8 +59,8 @@ def make_app(
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
     app = web.Application(middlewares=[errors(), identity(sessions, audit), paths(audit)])
-    settler = Settler(prices, meter, audit, clock)
-    models = ModelGateway(providers, vault, Upstream(outbound.model, prices), settler)
+    settler = Settler(prices, Budgets(meter), audit, clock)
+    models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler)
     app.add_routes([web.get("/healthz", _healthz)])
     app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit))
     app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault)).routes())

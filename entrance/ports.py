@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from entrance.session import Ended, RunId, Session
+from entrance.session import Ended, Envelope, RunId, Session
 
 
 class Sessions(Protocol):
@@ -85,6 +85,10 @@ class Meter(Protocol):
         """What the run has spent so far. Raises: Unavailable (then the call is refused)."""
         ...
 
-    async def add(self, run: RunId, usage: Usage) -> None:
-        """Add one call's usage. Raises: Unavailable."""
+    async def spent_of(self, envelope: Envelope) -> Decimal:
+        """What all runs together have spent of an envelope, in US dollars. Raises: Unavailable."""
+        ...
+
+    async def add(self, run: RunId, usage: Usage, lender: str = "") -> None:
+        """Add one call's usage. `lender`: the run whose envelope pays it too. Raises: Unavailable."""
         ...

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NewType
+from typing import Literal, NewType
 
 RunId = NewType("RunId", str)
 TaskId = NewType("TaskId", str)
@@ -39,6 +39,18 @@ class RepoGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class Envelope:
+    """A sum of money that several runs share: all of them together may spend `limit_usd` of it.
+
+    `kind` and `id` name it: an engagement (all its runs), or a run (it and those it delegated to).
+    """
+
+    kind: Literal["engagement", "run"]
+    id: str
+    limit_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """What a run token means: one run, from one source address, with these grants and no others."""
 
@@ -57,6 +69,10 @@ class Session:
     """Granted models, `provider:model`."""
     budget_usd: Decimal = Decimal(0)
     """What this run may spend on models."""
+    envelopes: tuple[Envelope, ...] = ()
+    """What it draws on besides: a call must fit into its own budget and into each of these."""
+    unpriced_models: bool = False
+    """Whether it may call granted models without a price; they then cost nothing here."""
 
     @property
     def item(self) -> str:

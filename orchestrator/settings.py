@@ -9,6 +9,7 @@ import os
 from decimal import Decimal
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -107,9 +108,11 @@ class Provider(Group):
     """One model provider, or a company gateway."""
 
     base_url: str
-    """Its base URL; `/v1/messages` follows."""
+    """Its base URL; the API's own paths follow, such as `/v1/messages` or `/v1/responses`."""
     secret: str
     """Name of the vault's secret that holds its key."""
+    dialect: Literal["anthropic", "openai", "google"] | None = None
+    """Whose API it speaks; the one of its name when none is given, Anthropic's for other names."""
 
 
 class Models(Group):

@@ -1,37 +1,27 @@
-"""Whether a run may make a model call, and whether one that streams has gone too far [pure].
-
-Worst-case reservations (design decision 8) come in by `reserved_usd`: what the run's calls in
-flight may still cost.
-"""
+"""Whether a run may call a model at all [pure]. What it may cost is up to its envelopes."""
 
 from decimal import Decimal
 
 from entrance.decision import Allow, Decision, Deny
-from entrance.session import Session
+from entrance.session import Envelope, Session
+
+BUSY = "all that is left of the budget is held by calls under way; try again when they are over"
 
 
-def decide(
-    session: Session,
-    model: str,
-    *,
-    priced: bool,
-    spent_usd: Decimal,
-    reserved_usd: Decimal = Decimal(0),
-) -> Decision:
-    """Say whether the session may call `model` (`provider:model`) now."""
+def decide(session: Session, model: str, *, priced: bool) -> Decision:
+    """Say whether the session may call `model` (`provider:model`)."""
     if model not in session.models:
         mine = ", ".join(sorted(session.models)) or "none"
         return Deny(f"the model {model} was not granted to this run; its models are: {mine}")
-    if not priced:
+    if not priced and not session.unpriced_models:
         return Deny(f"the model {model} has no price here, so its cost can't be bounded")
-    if past(session, spent_usd + reserved_usd):
-        return Deny(
-            f"the run's budget of ${session.budget_usd:.2f} is spent (${spent_usd:.2f});"
-            " end here, a person can raise it"
-        )
     return Allow()
 
 
-def past(session: Session, spent_usd: Decimal) -> bool:
-    """Whether nothing is left of the run's budget."""
-    return spent_usd >= session.budget_usd
+def too_little(envelope: Envelope, spent_usd: Decimal) -> Deny:
+    """The refusal of a call that an envelope can't pay."""
+    whose = {"run": "run", "engagement": "engagement"}[envelope.kind]
+    return Deny(
+        f"the {whose}'s budget of ${envelope.limit_usd:.2f} can't pay this call:"
+        f" ${spent_usd:.2f} is spent; end here, a person can raise it"
+    )

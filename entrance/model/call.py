@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 import structlog
 
 from entrance.audit import Audit, Outcome
 from entrance.errors import Unavailable
-from entrance.model.budget import past
+from entrance.model.budgets import Budgets, Reservation
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
 from entrance.model.prices import PriceList
-from entrance.model.tokens import BYTES_PER_TOKEN, Tokens
-from entrance.ports import Meter
+from entrance.model.tokens import Tokens
+from entrance.ports import Usage
 from entrance.session import Session
 
 log = structlog.get_logger()
@@ -27,12 +26,14 @@ class Call:
     endpoint: Endpoint
     asked: Asked
     seq: int
-    spent_before_usd: Decimal
+    reservation: Reservation
     result: str = "cancelled"
     """What came of it, in a word; stands as it is when the client left before anything did."""
     status: int = 0
     """The provider's status; 0 while it has not answered."""
     request_id: str = ""
+    retry_after: str = ""
+    """When the provider wants to be asked again, in its own words."""
     sent: bool = False
     """Whether the request went to the provider, who may bill it from then on."""
     tokens: Tokens | None = None
@@ -46,18 +47,8 @@ class Call:
         if not self.endpoint.metered or not self.sent or self.status >= 300:  # noqa: PLR2004 - HTTP
             return Tokens(), False
         if self.meter is not None:
-            told = self.meter.tokens
-            return (told, not self.meter.final) if told else (self._guess(), True)
-        return (self.tokens, False) if self.tokens else (self._guess(), True)
-
-    def past_budget(self, prices: PriceList) -> bool:
-        """Whether the run has nothing left, with what this call has used so far."""
-        tokens = self.meter.tokens if self.meter else None
-        cost = prices.cost(self.model, tokens) if tokens else Decimal(0)
-        return bool(tokens) and past(self.session, self.spent_before_usd + cost)
-
-    def _guess(self) -> Tokens:
-        return Tokens(input=len(self.asked.body) // BYTES_PER_TOKEN)
+            return self.meter.tokens, not self.meter.final
+        return (self.tokens, False) if self.tokens else (self.asked.guess, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +56,36 @@ class Settler:
     """Adds a call to the run's spending and to the audit. `clock` counts seconds."""
 
     prices: PriceList
-    meter: Meter
+    budgets: Budgets
     audit: Audit
     clock: Callable[[], float]
+
+    def affords(self, call: Call) -> bool:
+        """Whether what a stream has used so far may be spent; the call holds that much then."""
+        if call.meter is None or call.meter.final:
+            return True
+        cost = self.prices.cost(call.model, call.meter.tokens)
+        return cost <= call.reservation.usd or self.budgets.grow(call.reservation, cost)
 
     async def settle(self, call: Call, started: float) -> None:
         """Count and record it. Raises: Unavailable when either can't be done; both are tried."""
         tokens, estimated = call.used()
-        cost = self.prices.cost(call.model, tokens) if call.endpoint.metered else Decimal(0)
+        cost = self.prices.cost(call.model, tokens)
+        usage = tokens.as_usage(cost) if tokens != Tokens() else Usage()
         trouble: Unavailable | None = None
-        if tokens != Tokens():
-            try:
-                await self.meter.add(call.session.run, tokens.as_usage(cost))
-            except Unavailable as error:
-                log.warning("usage_not_counted", run=call.session.run, error=str(error))
-                trouble = error
+        try:
+            await self.budgets.settle(call.reservation, usage)
+        except Unavailable as error:
+            log.warning("usage_not_counted", run=call.session.run, error=str(error))
+            trouble = error
         detail = {
             "status": call.status,
             "request_id": call.request_id,
+            **({"retry_after": call.retry_after} if call.retry_after else {}),
             "input_tokens": tokens.input,
             "output_tokens": tokens.output,
-            "cache_read_tokens": tokens.cache_read,
-            "cache_write_tokens": tokens.cache_write_5m + tokens.cache_write_1h,
+            "cache_read_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
             "cost_usd": str(cost),
             "estimated": estimated,
             "counted": trouble is None,

@@ -4,6 +4,7 @@ Judged and recorded first, then sent on with the real key, metered as it streams
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import structlog
@@ -11,17 +12,18 @@ from aiohttp import web
 
 from entrance.answers import refusal
 from entrance.audit import Decided
-from entrance.decision import Decision, Deny
+from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
-from entrance.model.budget import decide
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import Asked, Dialect, Endpoint
 from entrance.model.dialects.anthropic import Anthropic
 from entrance.model.headers import onward
+from entrance.model.judge import Judge, Refused
 from entrance.model.provider import DialectName, Provider
-from entrance.model.upstream import Upstream, Way
+from entrance.model.upstream import Upstream, Way, refuse
+from entrance.ports import Usage
 from entrance.vault.credentials import SecretHeaders
 from entrance.vault.vault import Vault
 
@@ -30,9 +32,19 @@ log = structlog.get_logger()
 BODY_BYTES = 32 << 20
 """What the Messages API itself takes at most."""
 
-DIALECTS: Mapping[DialectName, Dialect] = {"anthropic": Anthropic()}
+DIALECTS: Mapping[DialectName, Sequence[Dialect]] = {"anthropic": (Anthropic(),)}
 
+_NO_API = "There is no such model API here."
 _NO_KEY = "The key for this provider is not set up for it; an operator has to look at it."
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """Where a request is served."""
+
+    provider: Provider
+    dialect: Dialect
+    endpoint: Endpoint
 
 
 class ModelGateway:
@@ -45,53 +57,65 @@ class ModelGateway:
         self._vault = vault
         self._upstream = upstream
         self._settler = settler
+        self._judge = Judge(settler.prices, settler.budgets)
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the entrance's application, behind its identity middleware."""
         return [web.post("/model/{provider}{path:/.+}", self._handle)]
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        provider = self._providers.get(request.match_info["provider"])
-        dialect = DIALECTS[provider.dialect] if provider else None
-        endpoint = dialect.endpoints.get(request.match_info["path"]) if dialect else None
-        if provider is None or dialect is None or endpoint is None:
-            return await self._turned_away(request, 404, "There is no such model API here.")
+        counter = self._counter(request.match_info["provider"], request.match_info["path"])
+        if counter is None:
+            await self._record(request, request.path[:200], Deny(_NO_API), {"status": 404})
+            return refusal(request.path, 404, "refused", _NO_API)
+        endpoint, dialect = counter.endpoint, counter.dialect
+        for name, value in endpoint.query.items():
+            if request.query.get(name) != value:
+                return await self._turned_away(request, dialect, 400, f"Ask with {name}={value}.")
         try:
-            asked = dialect.read_request(await read_body(request, BODY_BYTES))
+            asked = dialect.read_request(endpoint, await read_body(request, BODY_BYTES))
         except BodyRefused as refused:
-            return await self._turned_away(request, refused.status, str(refused))
+            return await self._turned_away(request, dialect, refused.status, str(refused))
         except (ValueError, TypeError) as error:
-            return await self._turned_away(request, 400, f"The body can't be read: {error}"[:300])
+            reason = f"The body can't be read: {error}"[:300]
+            return await self._turned_away(request, dialect, 400, reason)
         if isinstance(asked, Deny):
-            return await self._turned_away(request, 403, asked.reason)
-        return await self._judged(request, provider, dialect, endpoint, asked)
+            return await self._turned_away(request, dialect, 403, asked.reason)
+        return await self._judged(request, counter, asked)
+
+    def _counter(self, name: str, path: str) -> _Counter | None:
+        provider = self._providers.get(name)
+        for dialect in DIALECTS.get(provider.dialect, ()) if provider else ():
+            endpoint = dialect.endpoint(path)
+            if provider and endpoint:
+                return _Counter(provider, dialect, endpoint)
+        return None
 
     async def _judged(
-        self,
-        request: web.Request,
-        provider: Provider,
-        dialect: Dialect,
-        endpoint: Endpoint,
-        asked: Asked,
+        self, request: web.Request, counter: _Counter, asked: Asked
     ) -> web.StreamResponse:
-        session, model = request[SESSION], f"{provider.name}:{asked.model}"
-        spent = (await self._settler.meter.spent(session.run)).cost_usd
-        priced = self._settler.prices.knows(model)
-        decision = decide(session, model, priced=priced, spent_usd=spent)
-        detail = {
-            "path": endpoint.path,
-            "bytes": len(asked.body),
-            "stream": asked.streams,
-            "spent_usd": str(spent),
-            "budget_usd": str(session.budget_usd),
-        }
-        seq = await self._record(request, model[:200], decision, detail)
-        if isinstance(decision, Deny):
-            return refusal(request.path, 403, "refused", decision.reason)
-        call = Call(session, model, endpoint, asked, seq, spent)
+        session, model = request[SESSION], f"{counter.provider.name}:{asked.model}"
+        dialect, endpoint = counter.dialect, counter.endpoint
+        judged = await self._judge.judge(session, model, dialect, endpoint, asked)
+        if isinstance(judged, Refused):
+            await self._record(request, model[:200], judged.decision, judged.detail)
+            code = str(judged.detail.get("refused", "refused"))
+            reason = judged.decision.reason
+            return refuse(dialect, judged.status, code, reason, judged.headers)
+        try:
+            seq = await self._record(request, model[:200], Allow(), judged.detail)
+        except BaseException:
+            await self._settler.budgets.settle(judged.reservation, Usage())
+            raise
+        call = Call(session, model, endpoint, judged.asked, seq, judged.reservation)
+        return await self._settled(request, counter, call)
+
+    async def _settled(
+        self, request: web.Request, counter: _Counter, call: Call
+    ) -> web.StreamResponse:
         started = self._settler.clock()
         try:
-            response = await self._sent(request, provider, dialect, call)
+            response = await self._sent(request, counter, call)
         except BaseException as error:  # also when the client leaves, which cancels this
             if isinstance(error, Exception) and not isinstance(error, SandgateError):
                 call.result = "crashed"
@@ -102,14 +126,14 @@ class ModelGateway:
         except Unavailable:
             if not response.prepared:
                 raise
-            log.exception(
-                "call_not_settled", model=model
-            )  # the stream is out: nothing to take back
+            # The stream is out: there is nothing to take back.
+            log.exception("call_not_settled", model=call.model)
         return response
 
     async def _sent(
-        self, request: web.Request, provider: Provider, dialect: Dialect, call: Call
+        self, request: web.Request, counter: _Counter, call: Call
     ) -> web.StreamResponse:
+        provider, dialect = counter.provider, counter.dialect
         url = provider.url(call.endpoint.path)
         try:
             secret: SecretHeaders = await self._vault.headers_for(provider.secret, "POST", url)
@@ -119,15 +143,17 @@ class ModelGateway:
         except SandgateError as error:
             log.warning("provider_key_unusable", provider=provider.name, error=str(error))
             call.result = "no_key"
-            return refusal(request.path, 403, "no_key", _NO_KEY)
+            return refuse(dialect, 403, "no_key", _NO_KEY)
         query = {name: request.query[name] for name in request.query if name in dialect.query}
         url += f"?{urlencode(query)}" if query else ""
-        way = Way(dialect, url, onward(request.headers), secret)
+        way = Way(dialect, url, onward(request.headers, dialect.headers), secret)
         return await self._upstream.relay(request, call, way)
 
-    async def _turned_away(self, request: web.Request, status: int, reason: str) -> web.Response:
+    async def _turned_away(
+        self, request: web.Request, dialect: Dialect, status: int, reason: str
+    ) -> web.Response:
         await self._record(request, request.path[:200], Deny(reason), {"status": status})
-        return refusal(request.path, status, "refused", reason)
+        return refuse(dialect, status, "refused", reason)
 
     async def _record(
         self, request: web.Request, subject: str, decision: Decision, detail: Mapping[str, object]

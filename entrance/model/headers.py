@@ -1,19 +1,33 @@
 """Which headers pass the model gateway [pure]. What is not named here stays behind.
 
-The client's credentials are not in the first list, the provider's cookies and account not in the
+The client's credentials are not among the first, the provider's cookies and accounts not among the
 second.
 """
 
 from collections.abc import Mapping
 
-_ONWARD = frozenset({"accept", "anthropic-beta", "anthropic-version", "user-agent"})
-_BACK = frozenset({"content-type", "request-id", "retry-after", "x-should-retry"})
-_BACK_PREFIX = "anthropic-ratelimit-"
+_ONWARD = frozenset({"accept", "user-agent"})
+_BACK = frozenset(
+    {
+        "content-type",
+        "openai-processing-ms",
+        "request-id",
+        "retry-after",
+        "retry-after-ms",
+        "x-request-id",
+        "x-should-retry",
+    }
+)
+_BACK_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-")
 
 
-def onward(headers: Mapping[str, str]) -> dict[str, str]:
-    """The client's headers that go on to the provider, with ours: a body that is plain JSON."""
-    passed = {name.lower(): value for name, value in headers.items() if name.lower() in _ONWARD}
+def onward(headers: Mapping[str, str], more: frozenset[str]) -> dict[str, str]:
+    """The client's headers that go on to the provider, with ours: a body that is plain JSON.
+
+    `more`: those that the dialect lets pass besides.
+    """
+    wanted = _ONWARD | more
+    passed = {name.lower(): value for name, value in headers.items() if name.lower() in wanted}
     return passed | {"content-type": "application/json", "accept-encoding": "identity"}
 
 
@@ -22,5 +36,10 @@ def back(headers: Mapping[str, str]) -> dict[str, str]:
     return {
         name.lower(): value
         for name, value in headers.items()
-        if name.lower() in _BACK or name.lower().startswith(_BACK_PREFIX)
+        if name.lower() in _BACK or name.lower().startswith(_BACK_PREFIXES)
     }
+
+
+def request_id(headers: Mapping[str, str]) -> str:
+    """What the provider calls this request, for the record."""
+    return (headers.get("request-id") or headers.get("x-request-id") or "")[:200]

@@ -1,28 +1,32 @@
 """What a call costs, from a dated list [pure, but for reading the file that lies beside it]."""
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from importlib.resources import files
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from entrance.model.tokens import Tokens
 
-_MILLION = Decimal(1_000_000)
+MILLION = Decimal(1_000_000)
 
 
-class Rates(BaseModel):
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Rates(_Part):
     """US dollars per million tokens, for prompts longer than `above_prompt_tokens`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     above_prompt_tokens: int = Field(default=0, ge=0)
     input: Decimal = Field(ge=0)
     output: Decimal = Field(ge=0)
     cache_read: Decimal = Field(ge=0)
-    cache_write_5m: Decimal = Field(ge=0)
-    cache_write_1h: Decimal = Field(ge=0)
+    cache_write: Decimal = Field(ge=0)
+    """The same as `input` where writing to the cache costs nothing more."""
+    cache_write_long: Decimal = Field(ge=0)
 
     def cost(self, tokens: Tokens) -> Decimal:
         """US dollars for these tokens at these rates."""
@@ -30,40 +34,64 @@ class Rates(BaseModel):
             self.input * tokens.input
             + self.output * tokens.output
             + self.cache_read * tokens.cache_read
-            + self.cache_write_5m * tokens.cache_write_5m
-            + self.cache_write_1h * tokens.cache_write_1h
-        ) / _MILLION
+            + self.cache_write * tokens.cache_write
+            + self.cache_write_long * tokens.cache_write_long
+        ) / MILLION
 
 
-class PriceList(BaseModel):
+class Price(_Part):
+    """One model: its rates, and the limits that bound what a call can cost."""
+
+    max_output_tokens: int = Field(ge=1)
+    """The most that one answer can have, reasoning included."""
+    context_tokens: int = Field(ge=1)
+    """The most that one prompt can have."""
+    rates: tuple[Rates, ...]
+
+    def rates_for(self, prompt_tokens: int) -> Rates:
+        """The rates of a call with a prompt so long."""
+        fitting = (
+            row
+            for row in self.rates
+            if not row.above_prompt_tokens or row.above_prompt_tokens < prompt_tokens
+        )
+        return max(fitting, key=lambda row: row.above_prompt_tokens)
+
+    @model_validator(mode="after")
+    def _has_a_base(self) -> "Price":
+        if not any(row.above_prompt_tokens == 0 for row in self.rates):
+            raise ValueError("there is no price for short prompts")
+        return self
+
+
+class Source(_Part):
+    """Where a provider's prices were read, and when."""
+
+    url: str
+    as_of: date
+
+
+class PriceList(_Part):
     """Prices by `provider:model`, as they were on a day."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    as_of: date
-    source: str
-    models: dict[str, tuple[Rates, ...]]
+    sources: Mapping[str, Source] = Field(default_factory=dict)
+    """By provider."""
+    models: Mapping[str, Price]
 
     def knows(self, model: str) -> bool:
         """Whether the model has a price."""
         return model in self.models
 
     def cost(self, model: str, tokens: Tokens) -> Decimal:
-        """US dollars for one call. Raises: KeyError when the model has no price."""
-        fitting = (
-            row
-            for row in self.models[model]
-            if not row.above_prompt_tokens or row.above_prompt_tokens < tokens.prompt
-        )
-        return max(fitting, key=lambda row: row.above_prompt_tokens).cost(tokens)
+        """US dollars for one call; nothing for a model without a price (see `Session`)."""
+        price = self.models.get(model)
+        return price.rates_for(tokens.prompt).cost(tokens) if price else Decimal(0)
 
-    @field_validator("models")
-    @classmethod
-    def _each_has_a_base(cls, models: dict[str, tuple[Rates, ...]]) -> dict[str, tuple[Rates, ...]]:
-        for model, rows in models.items():
-            if not any(row.above_prompt_tokens == 0 for row in rows):
-                raise ValueError(f"{model} has no price for short prompts")
-        return models
+    def with_own(self, own: "PriceList") -> "PriceList":
+        """This list, with another's rows added or in the place of its own."""
+        return PriceList(
+            sources={**self.sources, **own.sources}, models={**self.models, **own.models}
+        )
 
 
 def read_prices(text: str) -> PriceList:

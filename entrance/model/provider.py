@@ -1,10 +1,15 @@
 """A model provider: its name at the door, where it is, which secret opens it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-DialectName = Literal["anthropic"]
+DialectName = Literal["anthropic", "openai", "google"]
+
+
+def dialect_of(provider: str) -> DialectName:
+    """What a provider speaks when nobody says: its own name, or as Anthropic does."""
+    return next((name for name in get_args(DialectName) if name == provider), "anthropic")
 
 
 @dataclass(frozen=True, slots=True)

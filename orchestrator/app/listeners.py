@@ -9,7 +9,7 @@ from aiohttp import web
 from entrance import app as door
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import PriceList, read_prices, shipped_prices
-from entrance.model.provider import Provider
+from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.polarion.hiring import PolarionHiring
@@ -45,7 +45,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
         vault=parts.vault,
         meter=PocketBaseMeter(parts.store),
         providers=[
-            Provider(name, given.base_url, given.secret)
+            Provider(name, given.base_url, given.secret, given.dialect or dialect_of(name))
             for name, given in settings.models.providers.items()
         ],
         prices=prices_of(settings.models.prices),
@@ -85,10 +85,7 @@ async def open_api(
 def prices_of(more: Path | None) -> PriceList:
     """The shipped price list, with the rows of the user's own file added or in their place."""
     shipped = shipped_prices()
-    if more is None:
-        return shipped
-    own = read_prices(more.read_text())
-    return own.model_copy(update={"models": {**shipped.models, **own.models}})
+    return shipped if more is None else shipped.with_own(read_prices(more.read_text()))
 
 
 async def _listen(

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from entrance.session import RepoGrant, Session
+from entrance.session import Envelope, RepoGrant, Session
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Engagement, Grants, Repository
@@ -60,4 +60,6 @@ def session_for(
         ),
         models=frozenset({run.model}) & engagement.grants.models,
         budget_usd=run.budget_usd,
+        envelopes=(Envelope("engagement", engagement.id, engagement.budget_usd),),
+        unpriced_models=engagement.grants.unpriced_models,
     )

@@ -49,6 +49,14 @@ def gateway_calls(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return rows[-CALLS_KEPT:]
 
 
+def out_of_money(lines: Iterable[Line]) -> bool:
+    """Whether the door refused a model call, or cut one, because a budget could not pay it."""
+    return any(
+        line["detail"].get("refused") == "budget" or line.get("result") == "cut_at_budget"
+        for line in lines
+    )
+
+
 def refused(lines: Iterable[Line]) -> list[dict[str, str]]:
     """What was denied or held, in order, as `{kind, subject, reason}`."""
     return [

@@ -42,6 +42,8 @@ class Grants:
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
     repositories: tuple[Repository, ...] = ()
     models: frozenset[str] = frozenset()
+    unpriced_models: bool = False
+    """Whether those of its models may be called that have no price; they count as free."""
 
 
 @dataclass(frozen=True, slots=True)

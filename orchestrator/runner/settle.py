@@ -5,16 +5,15 @@ Evidence is stored before the sandbox is removed, and the record is written befo
 a crash in between loses nothing and doubles nothing.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import structlog
 
 from entrance.errors import NotFound
-from entrance.ports import Usage
-from orchestrator.domain.ledger import gateway_calls, ledger
+from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money
 from orchestrator.domain.run import Exit, Run, RunEvent, RunState, after, changed
-from orchestrator.domain.verdict import Case, Evidence, verdict
+from orchestrator.domain.verdict import Case, verdict
 from orchestrator.ports import RunRecord
 from orchestrator.runner.follow import events_of
 from orchestrator.runner.show import show
@@ -49,20 +48,12 @@ async def _judge(world: World, run: Run) -> Run:
         return run
     usage = await world.runs.usage(run.id)
     evidence = await world.sandboxes.evidence(run.id, run.task)
-    case = Case(run.exit or Exit(None), run.ending, _with_budget(evidence, usage, run))
+    over = usage.cost_usd >= run.budget_usd or out_of_money(await world.trail(run.id))
+    case = Case(run.exit or Exit(None), run.ending, replace(evidence, over_budget=over))
     outcome, cause = verdict(case)
     facts: dict[str, Any] = {"exit": asdict(case.exit), "host": asdict(case.evidence)}
     return await world.amend(
         run.id, lambda r: changed(r, outcome=outcome, cause=cause, evidence=facts, usage=usage)
-    )
-
-
-def _with_budget(evidence: Evidence, usage: Usage, run: Run) -> Evidence:
-    return Evidence(
-        oom_kills=evidence.oom_kills,
-        pids_refused=evidence.pids_refused,
-        disk_free_bytes=evidence.disk_free_bytes,
-        over_budget=usage.cost_usd >= run.budget_usd,
     )
 
 

@@ -1,15 +1,16 @@
-"""How each provider's API is read. One module a dialect; each is a `Dialect` [pure].
+"""How each provider's API is read. Each is a `Dialect` [pure].
 
 - `anthropic`: Messages.
 - `sse`: server-sent events out of chunks, for those who stream that way.
+- `reading`: counts and parts out of JSON that may be anything.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from entrance.decision import Deny
-from entrance.model.tokens import Tokens
+from entrance.model.tokens import Tokens, tokens_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,12 @@ class Endpoint:
 
     path: str
     metered: bool = True
+    model: str = ""
+    """The model, where the path names it."""
+    streams: bool = False
+    """Whether it always streams, where the path says so."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Query parameters that a request must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,22 @@ class Asked:
     model: str
     streams: bool
     body: bytes = field(repr=False)
+    max_output: int | None = None
+    """The most tokens that the answer may have; None when the request leaves it to the model."""
+    least_output: int = 1
+    """With a lower limit than this the provider would not take the request."""
+    caches: Literal["no", "yes", "long"] = "no"
+    """Whether parts of the prompt may be written to a cache, and for long, at a price of its own."""
+    images: int = 0
+    image_bytes: int = 0
+    """How many bytes of the body are pictures: their tokens do not go by length."""
+    keeps_usage: bool = False
+    """Its client did not ask for the usage that we have the provider tell; it is kept from it."""
+
+    @property
+    def guess(self) -> Tokens:
+        """The tokens of the prompt, as long as nobody has said."""
+        return Tokens(input=tokens_in(len(self.body) - self.image_bytes) + self.images * 1000)
 
 
 class StreamMeter(Protocol):
@@ -40,9 +63,13 @@ class StreamMeter(Protocol):
         """What is left at the end of the stream."""
         ...
 
+    def end(self, status: int, code: str, message: str) -> bytes:
+        """A well-formed end for the stream, which has to be cut here."""
+        ...
+
     @property
-    def tokens(self) -> Tokens | None:
-        """What was used so far; None while nothing is known."""
+    def tokens(self) -> Tokens:
+        """What was used so far, by the provider's words or our estimate."""
         ...
 
     @property
@@ -52,33 +79,41 @@ class StreamMeter(Protocol):
 
 
 class Dialect(Protocol):
-    """One provider's API."""
-
-    @property
-    def endpoints(self) -> Mapping[str, Endpoint]:
-        """What is served, by path."""
-        ...
+    """One of a provider's APIs."""
 
     @property
     def query(self) -> frozenset[str]:
         """Names of query parameters that are passed on."""
         ...
 
-    def read_request(self, raw: bytes) -> Asked | Deny:
+    @property
+    def headers(self) -> frozenset[str]:
+        """Names of the client's headers that are passed on, lower case."""
+        ...
+
+    def endpoint(self, path: str) -> Endpoint | None:
+        """What is served at a path; None for nothing."""
+        ...
+
+    def read_request(self, endpoint: Endpoint, raw: bytes) -> Asked | Deny:
         """What a body asks for; Deny for what the door does not let through.
 
-        Raises: ValueError when it is not a request of this dialect.
+        Raises: ValueError, TypeError when it is not a request of this dialect.
         """
+        ...
+
+    def capped(self, asked: Asked, max_output: int) -> Asked:
+        """The same request for an answer of at most so many tokens."""
         ...
 
     def read_answer(self, raw: bytes) -> Tokens | None:
         """The usage in a whole answer; None when there is none in it."""
         ...
 
-    def meter(self) -> StreamMeter:
+    def meter(self, asked: Asked) -> StreamMeter:
         """A meter for one stream."""
         ...
 
-    def stream_error(self, status: int, code: str, message: str) -> bytes:
-        """A well-formed end for a stream that has to be cut."""
+    def error(self, status: int, code: str, message: str) -> Mapping[str, Any]:
+        """The body of an error answer, as the provider would shape it."""
         ...

@@ -1,39 +1,61 @@
 """Anthropic's Messages API: what a request asks for, what an answer has used [pure]."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import orjson
 
 from entrance.answers import error_body
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
-from entrance.model.dialects.anthropic_rules import troubles
+from entrance.model.dialects.anthropic_rules import images, troubles
+from entrance.model.dialects.reading import count, limit, part, parts
 from entrance.model.dialects.sse import Events, data_of
-from entrance.model.tokens import BYTES_PER_TOKEN, Tokens
+from entrance.model.tokens import Tokens, tokens_in
+
+_ENDPOINTS = {
+    "/v1/messages": Endpoint("/v1/messages"),
+    "/v1/messages/count_tokens": Endpoint("/v1/messages/count_tokens", metered=False),
+}
 
 
 class Anthropic:
     """Implements `Dialect`."""
 
-    endpoints: Mapping[str, Endpoint] = {
-        "/v1/messages": Endpoint("/v1/messages"),
-        "/v1/messages/count_tokens": Endpoint("/v1/messages/count_tokens", metered=False),
-    }
     query = frozenset({"beta"})
+    headers = frozenset({"anthropic-beta", "anthropic-version"})
 
-    def read_request(self, raw: bytes) -> Asked | Deny:
+    def endpoint(self, path: str) -> Endpoint | None:
+        return _ENDPOINTS.get(path)
+
+    def read_request(self, endpoint: Endpoint, raw: bytes) -> Asked | Deny:
         """What goes on is the parsed request written out again: what was judged, key for key.
 
-        Raises: ValueError when it is not a request of this dialect.
+        Raises: ValueError, TypeError when it is not a request of this dialect.
         """
+        del endpoint
         asked = orjson.loads(raw)
         if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
             raise TypeError("the body must be an object that names its model")
         trouble = next(troubles(asked), "")
         if trouble:
             return Deny(trouble)
-        return Asked(asked["model"], asked.get("stream") is True, orjson.dumps(asked))
+        body, pictures = orjson.dumps(asked), images(asked)
+        return Asked(
+            asked["model"],
+            asked.get("stream") is True,
+            body,
+            max_output=limit(asked, "max_tokens"),
+            least_output=count(asked.get("thinking"), "budget_tokens") + 1,
+            caches=_caches(body),
+            images=len(pictures),
+            image_bytes=sum(pictures),
+        )
+
+    def capped(self, asked: Asked, max_output: int) -> Asked:
+        body = orjson.dumps(orjson.loads(asked.body) | {"max_tokens": max_output})
+        return replace(asked, body=body, max_output=max_output)
 
     def read_answer(self, raw: bytes) -> Tokens | None:
         """The usage in a whole answer; None when there is none in it."""
@@ -43,13 +65,11 @@ class Anthropic:
             return None
         return _tokens(usage) if isinstance(usage, dict) else None
 
-    def meter(self) -> "AnthropicMeter":
-        """A meter for one stream."""
-        return AnthropicMeter()
+    def meter(self, asked: Asked) -> "AnthropicMeter":
+        return AnthropicMeter(asked.guess)
 
-    def stream_error(self, status: int, code: str, message: str) -> bytes:
-        """The `error` event with which the API itself ends a stream that fails."""
-        return b"event: error\ndata: " + orjson.dumps(error_body(status, code, message)) + b"\n\n"
+    def error(self, status: int, code: str, message: str) -> Mapping[str, Any]:
+        return error_body(status, code, message)
 
 
 class AnthropicMeter:
@@ -59,8 +79,9 @@ class AnthropicMeter:
     totals so far, not additions. Until the last of them comes, output is estimated by its length.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, guess: Tokens) -> None:
         self._events = Events()
+        self._guess = guess
         self._usage: dict[str, Any] = {}
         self._delta_bytes = 0
         self.final = False
@@ -75,13 +96,15 @@ class AnthropicMeter:
         self._read(left)
         return left
 
+    def end(self, status: int, code: str, message: str) -> bytes:
+        """The `error` event with which the API itself ends a stream that fails."""
+        return b"event: error\ndata: " + orjson.dumps(error_body(status, code, message)) + b"\n\n"
+
     @property
-    def tokens(self) -> Tokens | None:
-        if not self._usage:
-            return None
-        said = _tokens(self._usage)
-        guess = 0 if self.final else -(-self._delta_bytes // BYTES_PER_TOKEN)
-        return said if said.output >= guess else _tokens({**self._usage, "output_tokens": guess})
+    def tokens(self) -> Tokens:
+        told = _tokens(self._usage) if self._usage else self._guess
+        guess = 0 if self.final else tokens_in(self._delta_bytes)
+        return told if told.output >= guess else replace(told, output=guess)
 
     def _read(self, events: bytes) -> None:
         for data in data_of(events):
@@ -102,39 +125,35 @@ class AnthropicMeter:
                     pass
 
     def _take(self, holder: Any) -> None:
-        usage = holder.get("usage") if isinstance(holder, dict) else None
-        if isinstance(usage, dict):
-            self._usage |= {key: value for key, value in usage.items() if value is not None}
+        told = part(holder, "usage")
+        self._usage |= {key: value for key, value in told.items() if value is not None}
+
+
+def _caches(body: bytes) -> Literal["no", "yes", "long"]:
+    """By the words in a body that we have written: they stand there plainly if they stand there."""
+    if b'"cache_control"' not in body:
+        return "no"
+    return "long" if b'"1h"' in body else "yes"
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:
     """The totals, with the compactions that the API reports beside them, not in them."""
-    iterations = usage.get("iterations")
     beside = [
-        _tokens_in(one)
-        for one in (iterations if isinstance(iterations, list) else ())
-        if isinstance(one, dict) and one.get("type") == "compaction"
+        _tokens_in(one) for one in parts(usage.get("iterations")) if one.get("type") == "compaction"
     ]
     return sum(beside, start=_tokens_in(usage))
 
 
 def _tokens_in(usage: Mapping[str, Any]) -> Tokens:
-    written = _count(usage, "cache_creation_input_tokens")
-    split = usage.get("cache_creation")
-    hour = _count(split, "ephemeral_1h_input_tokens") if isinstance(split, dict) else 0
-    hour = min(hour, written)
+    written = count(usage, "cache_creation_input_tokens")
+    hour = min(count(usage.get("cache_creation"), "ephemeral_1h_input_tokens"), written)
     return Tokens(
-        input=_count(usage, "input_tokens"),
-        output=_count(usage, "output_tokens"),
-        cache_read=_count(usage, "cache_read_input_tokens"),
-        cache_write_5m=written - hour,
-        cache_write_1h=hour,
+        input=count(usage, "input_tokens"),
+        output=count(usage, "output_tokens"),
+        cache_read=count(usage, "cache_read_input_tokens"),
+        cache_write=written - hour,
+        cache_write_long=hour,
     )
-
-
-def _count(usage: Mapping[str, Any], key: str) -> int:
-    value = usage.get(key)
-    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _length(delta: Any) -> int:

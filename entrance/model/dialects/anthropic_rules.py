@@ -9,6 +9,8 @@ refused: a new key of the API is let through by adding it to a table, with a tho
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from entrance.model.dialects.reading import part, parts
+
 PLAIN_KEYS = frozenset(
     {
         "cache_control",
@@ -51,9 +53,9 @@ INLINE_SOURCES = frozenset({"base64", "text", "content"})
 def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
     """Why a request is not let through: sentences that its sender can act on; none if it is."""
     yield from _key_troubles(asked)
-    blocks = [*_blocks(asked.get("messages")), *_blocks(asked.get("system"))]
+    blocks = _all_blocks(asked)
     added = [_definition(block) for block in blocks if block.get("type") == "tool_addition"]
-    for tool in [*_dicts(asked.get("tools")), *added]:
+    for tool in [*parts(asked.get("tools")), *added]:
         kind = tool.get("type") or "custom"
         if not isinstance(kind, str) or not kind.startswith(LOCAL_TOOLS):
             yield f"the tool type {kind!s:.60} is not let through: it runs at the provider"
@@ -64,6 +66,14 @@ def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
             yield f"a source of type {kind!s:.20} is not let through: send the content itself"
         if "file_id" in block:
             yield "stored files are not let through: send the content itself"
+
+
+def images(asked: Mapping[str, Any]) -> list[int]:
+    """The lengths of a request's pictures, in bytes of its body."""
+    sources = [
+        part(block, "source") for block in _all_blocks(asked) if block.get("type") == "image"
+    ]
+    return [len(data) for source in sources if isinstance(data := source.get("data"), str)]
 
 
 def _key_troubles(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -79,9 +89,11 @@ def _key_troubles(asked: Mapping[str, Any]) -> Iterator[str]:
 
 def _definition(addition: Mapping[str, Any]) -> Mapping[str, Any]:
     """The tool that a `tool_addition` brings along; a harmless one when it only refers to one."""
-    tool = addition.get("tool")
-    inline = tool.get("definition") if isinstance(tool, dict) else None
-    return inline if isinstance(inline, dict) else {}
+    return part(addition.get("tool"), "definition")
+
+
+def _all_blocks(asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*_blocks(asked.get("messages")), *_blocks(asked.get("system"))]
 
 
 def _blocks(items: Any) -> Iterator[Mapping[str, Any]]:
@@ -89,14 +101,7 @@ def _blocks(items: Any) -> Iterator[Mapping[str, Any]]:
 
     Not in the inputs of tool calls: those are the agent's own data.
     """
-    for item in _dicts(items):
+    for item in parts(items):
         yield item
         yield from _blocks(item.get("content"))
-        source = item.get("source")
-        if isinstance(source, dict):
-            yield from _blocks(source.get("content"))
-
-
-def _dicts(items: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(items, list):
-        yield from (item for item in items if isinstance(item, dict))
+        yield from _blocks(part(item, "source").get("content"))

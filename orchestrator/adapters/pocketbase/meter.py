@@ -3,14 +3,15 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from entrance.errors import Conflict, NotFound
 from entrance.ports import Usage
-from entrance.session import RunId
+from entrance.session import Envelope, RunId
 from orchestrator.adapters.pocketbase.client import PocketBase
-from orchestrator.adapters.pocketbase.filters import where
+from orchestrator.adapters.pocketbase.filters import Condition, where
 from orchestrator.adapters.pocketbase.ids import new_id
-from orchestrator.adapters.pocketbase.rows import usage_of, usage_row
+from orchestrator.adapters.pocketbase.rows import cost_of, usage_of, usage_row
 
 
 @dataclass(slots=True)
@@ -19,7 +20,8 @@ class _Tally:
 
     stored: Usage | None = None
     engagement: str = ""
-    unstored: dict[str, Usage] = field(default_factory=dict)
+    unstored: dict[str, tuple[Usage, str]] = field(default_factory=dict)
+    """By the row's id: the usage, and its lender."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -43,9 +45,16 @@ class PocketBaseMeter:
             await self._store.ping()
         return total
 
-    async def add(self, run: RunId, usage: Usage) -> None:
+    async def spent_of(self, envelope: Envelope) -> Decimal:
+        if envelope.kind == "engagement":
+            return await self._cost(("engagement", "=", envelope.id))
+        return await self._cost(("run", "=", envelope.id)) + await self._cost(
+            ("lender", "=", envelope.id)
+        )
+
+    async def add(self, run: RunId, usage: Usage, lender: str = "") -> None:
         tally = self._tallies.setdefault(run, _Tally())
-        tally.unstored[new_id()] = usage
+        tally.unstored[new_id()] = usage, lender
         async with tally.lock:
             await self._stored(run, tally)
 
@@ -54,9 +63,10 @@ class PocketBaseMeter:
         if tally.stored is None:
             tally.engagement = await self._engagement(run)
             tally.stored = await self._sum(run)
-        for id_, usage in list(tally.unstored.items()):
+        for id_, (usage, lender) in list(tally.unstored.items()):
+            row = usage_row(id_, run, tally.engagement, usage, lender)
             with suppress(Conflict):  # stored by an earlier try whose answer was lost
-                await self._store.create("usage", usage_row(id_, run, tally.engagement, usage))
+                await self._store.create("usage", row)
             tally.stored += usage
             del tally.unstored[id_]
         return tally.stored
@@ -70,3 +80,7 @@ class PocketBaseMeter:
     async def _sum(self, run: RunId) -> Usage:
         rows = self._store.all("usage", where(("run", "=", run)), sort="@rowid")
         return usage_of([row async for row in rows])
+
+    async def _cost(self, of: Condition) -> Decimal:
+        rows = self._store.all("usage", where(of), sort="@rowid", fields="cost_usd")
+        return cost_of([row async for row in rows])

@@ -72,12 +72,15 @@ def events_of(rows: Sequence[Row]) -> list[Event]:
     return _read(_EVENTS, rows, "events")
 
 
-def usage_row(id_: str, run: RunId, engagement: str, usage: Usage) -> dict[str, Any]:
-    """One model call's usage as a row."""
+def usage_row(
+    id_: str, run: RunId, engagement: str, usage: Usage, lender: str = ""
+) -> dict[str, Any]:
+    """One model call's usage as a row. `lender`: the run whose envelope pays it too."""
     return {
         "id": id_,
         "run": run,
         "engagement": engagement,
+        "lender": lender,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cache_read_tokens": usage.cache_read_tokens,

@@ -1,6 +1,7 @@
 """Work items as what they mean to us, and back [pure]. What can't be read grants nothing."""
 
 from decimal import Decimal
+from typing import Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -13,6 +14,10 @@ from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
 
 NOTHING = Decimal(0)
+TASK_FIELDS = ("title", "description", "status", "assignee", "repository", "baseBranch")
+"""What `task_of` needs."""
+ENGAGEMENT_FIELDS = ("status", "agentBot", "supervisor", "budget", "spent", "grants")
+"""What `engagement_of` needs."""
 
 
 class _Repository(BaseModel):
@@ -37,6 +42,7 @@ class _Grants(BaseModel):
     tools: dict[str, list[str]] = {}
     repositories: list[_Repository] = []
     models: list[str] = []
+    unpriced_models: bool = False
 
 
 def task_of(item: WorkItem) -> Task:
@@ -79,6 +85,7 @@ def grants_of(text: str) -> Grants:
         tools={connection: frozenset(tools) for connection, tools in read.tools.items()},
         repositories=tuple(Repository(r.url, r.push, r.credential) for r in read.repositories),
         models=frozenset(read.models),
+        unpriced_models=read.unpriced_models,
     )
 
 
@@ -86,7 +93,9 @@ def grants_json(grants: Grants) -> str:
     """The reverse of `grants_of`."""
     rows = [{"url": r.url, "push": r.push, "credential": r.credential} for r in grants.repositories]
     tools = {connection: sorted(names) for connection, names in grants.tools.items()}
-    data = {"tools": tools, "repositories": rows, "models": sorted(grants.models)}
+    data: dict[str, Any] = {"tools": tools, "repositories": rows, "models": sorted(grants.models)}
+    if grants.unpriced_models:
+        data["unpriced_models"] = True
     return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
 
 

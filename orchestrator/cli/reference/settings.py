@@ -6,7 +6,7 @@ from decimal import Decimal
 from ipaddress import IPv4Network
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -92,8 +92,10 @@ def _row(name: str, field: FieldInfo) -> tuple[str, str, str, str]:
 
 def _type_of(field: FieldInfo) -> str:
     kind: Any = field.annotation
-    if isinstance(kind, UnionType):
+    if get_origin(kind) in {Union, UnionType}:
         kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is Literal:
+        return " or ".join(code(word) for word in get_args(kind))
     return ", ".join([TYPES[get_origin(kind) or kind], *_bounds(field)])
 
 

@@ -279,6 +279,7 @@ async def test_a_body_that_is_too_large_is_refused(door: Door, http: ClientSessi
 async def test_a_large_body_goes_through_whole(
     door: Door, model: ModelServer, http: ClientSession
 ) -> None:
+    door.reopen(budget_usd=Decimal(100))
     body = HELLO | {"messages": [{"role": "user", "content": "x" * (3 << 20)}]}
     url = f"{door.url}/model/anthropic/v1/messages"
     async with http.post(url, data=BytesIO(orjson.dumps(body)), headers=door.bearer) as answer:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from entrance.errors import Unavailable
 from entrance.ports import Usage
-from entrance.session import RunId
+from entrance.session import Envelope, RunId
 from orchestrator.adapters.pocketbase import SUPERUSER
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
@@ -53,6 +53,31 @@ async def test_a_run_that_the_store_does_not_know_is_metered_all_the_same(
     meter = PocketBaseMeter(store)
     await meter.add(RunId("nosuchrun000000"), CALL)
     assert await PocketBaseRuns(store).usage(RunId("nosuchrun000000")) == CALL
+
+
+async def test_an_envelope_is_what_its_runs_have_spent_together(store: PocketBase) -> None:
+    runs, meter = PocketBaseRuns(store), PocketBaseMeter(store)
+    parent, child, other = a_run(engagement="D/E-7"), a_run(engagement="D/E-8"), a_run()
+    for run in (parent, child, other):
+        await runs.create(run)
+    await meter.add(parent.id, CALL)
+    await meter.add(parent.id, CALL)
+    await meter.add(child.id, CALL, parent.id)
+    await meter.add(other.id, CALL)
+    again = PocketBaseMeter(store)
+    nine = Decimal(9)
+    envelopes = [
+        *(Envelope("engagement", id_, nine) for id_ in ("D/E-7", "D/E-8", "D/none")),
+        *(Envelope("run", run.id, nine) for run in (parent, child)),
+    ]
+    spent = {(one.kind, one.id): await again.spent_of(one) for one in envelopes}
+    assert spent == {
+        ("engagement", "D/E-7"): 2 * CALL.cost_usd,
+        ("engagement", "D/E-8"): CALL.cost_usd,
+        ("engagement", "D/none"): 0,
+        ("run", parent.id): 3 * CALL.cost_usd,
+        ("run", child.id): CALL.cost_usd,
+    }
 
 
 async def test_nothing_more_is_spent_while_the_store_is_down(

@@ -213,6 +213,21 @@ async def test_a_spent_budget_stops_the_run(world: FakeWorld) -> None:
     assert world.tracker.hired[run.engagement].spent_usd == 2
 
 
+async def test_a_budget_that_could_not_pay_the_next_call_stops_the_run(world: FakeWorld) -> None:
+    """What is left may be too little for a call long before it is nothing."""
+    world.sandboxes.harness.exit_code = 1
+    world.trail.append(
+        {
+            "seq": 1, "at": "2026-01-05T09:00:00+00:00", "kind": "model_call", "subject": "p:m",
+            "decision": "deny", "reason": "no money", "detail": {"refused": "budget"},
+        }
+    )  # fmt: skip
+    await world.reconciler().handle(TASK.id)
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.STOPPED, Cause.BUDGET)
+
+
 async def test_a_leaking_network_starts_no_run(world: FakeWorld) -> None:
     """CASE-20, CASE-82: nothing starts while the posture is not proven."""
     world.closed = "a sandbox reached DNS"
@@ -309,3 +324,14 @@ async def test_another_agents_run_does_not_stop_this_one(world: FakeWorld) -> No
     run = await settle_down(world)
     assert run
     assert run.state is RunState.ENDED
+
+
+async def test_a_task_that_waits_for_a_busy_agent_does_not_read_it_again(world: FakeWorld) -> None:
+    """Polarion is asked for the task and the engagements only, however many tasks wait."""
+    other = replace(TASK, id=TaskId("DEMO/DEMO-8"))
+    world.tracker.tasks[other.id] = other
+    await world.reconciler().handle(other.id)
+    world.tracker.agents.clear()
+    assert await world.reconciler().handle(TASK.id)
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.OPEN, "it waits, and isn't refused"
+    assert await world.runs.latest(TASK.id) is None

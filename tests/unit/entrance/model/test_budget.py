@@ -1,12 +1,13 @@
 """Whether a run may call a model."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from entrance.decision import Allow, Deny
-from entrance.model.budget import decide, past
-from entrance.session import RunId, Session, TaskId
+from entrance.model.budget import decide, too_little
+from entrance.session import Envelope, RunId, Session, TaskId
 
 SESSION = Session(
     RunId("r"),
@@ -20,30 +21,32 @@ SESSION = Session(
 )
 
 
-def test_a_granted_model_with_money_left_may_be_called() -> None:
-    assert decide(SESSION, "p:m", priced=True, spent_usd=Decimal("1.99")) == Allow()
+def test_a_granted_model_may_be_called() -> None:
+    assert decide(SESSION, "p:m", priced=True) == Allow()
 
 
 @pytest.mark.parametrize(
-    ("model", "priced", "spent", "reserved", "said"),
+    ("model", "priced", "said"),
     [
-        pytest.param("p:n", True, "0", "0", "its models are: p:m", id="another model"),
-        pytest.param("q:m", True, "0", "0", "not granted", id="another provider"),
-        pytest.param("p:m", False, "0", "0", "no price", id="no price"),
-        pytest.param("p:m", True, "2", "0", "budget of $2.00 is spent", id="all spent"),
-        pytest.param("p:m", True, "1", "1", "budget", id="all spent or reserved"),
+        pytest.param("p:n", True, "its models are: p:m", id="another model"),
+        pytest.param("q:m", True, "not granted", id="another provider"),
+        pytest.param("p:m", False, "no price", id="no price"),
     ],
 )
-def test_anything_else_is_refused_with_a_reason(
-    *, model: str, priced: bool, spent: str, reserved: str, said: str
-) -> None:
-    decision = decide(
-        SESSION, model, priced=priced, spent_usd=Decimal(spent), reserved_usd=Decimal(reserved)
-    )
+def test_anything_else_is_refused_with_a_reason(*, model: str, priced: bool, said: str) -> None:
+    decision = decide(SESSION, model, priced=priced)
     assert isinstance(decision, Deny)
     assert said in decision.reason
 
 
-def test_a_budget_of_nothing_is_past_from_the_start() -> None:
-    broke = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "h")
-    assert past(broke, Decimal(0))
+def test_a_model_without_a_price_is_called_where_the_engagement_allows_it() -> None:
+    allowed = replace(SESSION, unpriced_models=True)
+    assert decide(allowed, "p:m", priced=False) == Allow()
+    assert isinstance(decide(allowed, "p:n", priced=False), Deny)
+
+
+@pytest.mark.parametrize("kind", ["run", "engagement"])
+def test_an_empty_envelope_is_named_with_what_is_spent(kind: str) -> None:
+    denied = too_little(Envelope(kind, "x", Decimal(2)), Decimal("1.5"))  # type: ignore[arg-type]
+    assert f"the {kind}'s budget of $2.00" in denied.reason
+    assert "$1.50 is spent" in denied.reason

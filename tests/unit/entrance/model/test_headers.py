@@ -18,7 +18,8 @@ def test_the_clients_credentials_and_marks_stay_behind() -> None:
             "Anthropic-Version": "2026-10-21",
             "anthropic-beta": "a,b",
             "User-Agent": "ua",
-        }
+        },
+        frozenset({"anthropic-beta", "anthropic-version"}),
     )
     assert passed == {
         "anthropic-version": "2026-10-21",

@@ -9,8 +9,8 @@ from entrance.model.tokens import Tokens
 
 OPUS, HAIKU = "anthropic:claude-opus-5-5", "anthropic:claude-haiku-5-5"
 MILLION = 1_000_000
-HEAD = "as_of: 2026-01-01\nsource: x\n"
-WRITES = "cache_write_5m: 1, cache_write_1h: 1"
+LIMITS = "max_output_tokens: 1, context_tokens: 1, "
+FOUR = "output: 1, cache_read: 1, cache_write: 1, cache_write_long: 1"
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ WRITES = "cache_write_5m: 1, cache_write_1h: 1"
         (Tokens(input=MILLION), "4"),
         (Tokens(output=MILLION), "20"),
         (Tokens(cache_read=MILLION), "0.2"),
-        (Tokens(cache_write_5m=MILLION), "5"),
-        (Tokens(cache_write_1h=MILLION), "8"),
+        (Tokens(cache_write=MILLION), "5"),
+        (Tokens(cache_write_long=MILLION), "8"),
         (Tokens(100, 10, 50, 15, 5), "0.000725"),
         (Tokens(), "0"),
     ],
@@ -39,32 +39,53 @@ def test_a_long_prompt_changes_the_price_of_the_whole_call() -> None:
 def test_an_unknown_model_has_no_price() -> None:
     prices = shipped_prices()
     assert not prices.knows("anthropic:claude-unheard-of")
-    with pytest.raises(KeyError):
-        prices.cost("anthropic:claude-unheard-of", Tokens())
+    assert prices.cost("anthropic:claude-unheard-of", Tokens(1000)) == 0
 
 
-def test_every_shipped_model_costs_something_in_every_class() -> None:
+@pytest.mark.parametrize(
+    ("model", "tokens", "usd"),
+    [
+        pytest.param("openai:gpt-6.1-sol", Tokens(100_000), "0.2", id="openai input"),
+        pytest.param("openai:gpt-6.1-sol", Tokens(0, 0, 272_000), "0.0272", id="openai cached"),
+        pytest.param("openai:gpt-6.1-sol", Tokens(0, 0, 0, 100_000), "0.25", id="openai written"),
+        pytest.param("openai:gpt-6.1-sol", Tokens(272_001, 1000), "1.103004", id="openai long"),
+        pytest.param("google:gemini-2.5-pro", Tokens(100_000, 1000), "0.135", id="google short"),
+        pytest.param("google:gemini-2.5-pro", Tokens(1, 1000, 200_000), "0.0650025", id="long"),
+    ],
+)
+def test_other_providers_have_their_prices(model: str, tokens: Tokens, usd: str) -> None:
+    assert shipped_prices().cost(model, tokens) == Decimal(usd)
+
+
+def test_every_shipped_model_costs_something_in_every_class_and_says_where_that_was_read() -> None:
     prices = shipped_prices()
     assert prices.models
-    for model in prices.models:
+    for model, price in prices.models.items():
+        assert model.partition(":")[0] in prices.sources
+        assert price.context_tokens >= price.max_output_tokens
         for one in (Tokens(1), Tokens(0, 1), Tokens(0, 0, 1), Tokens(0, 0, 0, 1)):
             assert prices.cost(model, one) > 0
+
+
+def test_an_own_list_adds_rows_and_replaces_them() -> None:
+    text = "models: {" + HAIKU + ": {" + LIMITS + "rates: [{input: 7, " + FOUR + "}]}}"
+    both = shipped_prices().with_own(read_prices(text.replace(HAIKU, f'"{HAIKU}"')))
+    assert both.cost(HAIKU, Tokens(MILLION)) == 7
+    assert both.cost(OPUS, Tokens(MILLION)) == 4
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "models: {}",
-        "as_of: 2026-01-01\nsource: x\nmodels: {a: [{input: 1}]}",
-        "as_of: 2026-01-01\nsource: x\nmodels: {a: []}",
-        "as_of: 2026-01-01\nsource: x\nmodels: {}\nmore: 1",
+        "models: {a: {" + LIMITS + "rates: [{input: 1}]}}",
+        "models: {a: {" + LIMITS + "rates: []}}",
+        "models: {a: {rates: [{input: 1, " + FOUR + "}]}}",
+        "models: {a: [{input: 1, " + FOUR + "}]}",
+        "models: {}\nmore: 1",
         "[]",
         "{",
-        HEAD + "models: {a: [{input: -1, output: 1, cache_read: 1, " + WRITES + "}]}",
-        HEAD
-        + "models: {a: [{above_prompt_tokens: 1, input: 1, output: 1, cache_read: 1, "
-        + WRITES
-        + "}]}",
+        "models: {a: {" + LIMITS + "rates: [{input: -1, " + FOUR + "}]}}",
+        "models: {a: {" + LIMITS + "rates: [{above_prompt_tokens: 1, input: 1, " + FOUR + "}]}}",
     ],
 )
 def test_a_list_that_is_not_whole_is_not_taken(text: str) -> None:

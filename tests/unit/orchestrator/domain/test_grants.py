@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from entrance.session import Envelope
 from orchestrator.domain.grants import budget_of, door_name, folder_of, grant_for, session_for
 from orchestrator.domain.team import Repository
 from tests.fakes.run import a_run
@@ -67,3 +68,12 @@ def test_a_session_is_granted_the_runs_model_only_if_the_engagement_grants_it() 
     run = a_run(task=TASK.id, model="anthropic:other")
     session = session_for(run, TASK, ENGAGEMENT, address="10.0.0.2", token_sha256="0" * 64)
     assert session.models == frozenset()
+
+
+def test_every_run_draws_on_the_budget_of_its_engagement() -> None:
+    generous = replace(ENGAGEMENT, grants=replace(ENGAGEMENT.grants, unpriced_models=True))
+    run = a_run(task=TASK.id)
+    session = session_for(run, TASK, generous, address="10.0.0.2", token_sha256="0" * 64)
+    assert session.envelopes == (Envelope("engagement", ENGAGEMENT.id, ENGAGEMENT.budget_usd),)
+    assert session.budget_usd == run.budget_usd
+    assert session.unpriced_models

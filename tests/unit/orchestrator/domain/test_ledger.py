@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from orchestrator.domain.ledger import gateway_calls, ledger, refused
+import pytest
+
+from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, refused
 
 
 def line(
@@ -54,3 +56,24 @@ def test_each_gateway_call_has_one_row_with_its_result() -> None:
 
 def test_only_refusals_are_refusals() -> None:
     assert [row["kind"] for row in refused(LINES)] == ["git_push", "auth"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "out"),
+    [
+        pytest.param([*LINES, line(8, "model_call", "p:m")], False, id="nothing of the kind"),
+        pytest.param(
+            [line(8, "model_call", "p:m", "deny")], False, id="refused for another reason"
+        ),
+        pytest.param(
+            [line(8, "model_call", "p:m", "deny", refused="busy")], False, id="asked to wait"
+        ),
+        pytest.param([line(8, "model_call", "p:m", "deny", refused="budget")], True, id="refused"),
+        pytest.param([line(8, "model_call", "p:m"), outcome(8, "ok")], False, id="paid"),
+        pytest.param([line(8, "model_call", "p:m"), outcome(8, "cut_at_budget")], True, id="cut"),
+    ],
+)
+def test_a_call_that_no_budget_could_pay_is_found(
+    lines: list[dict[str, Any]], *, out: bool
+) -> None:
+    assert out_of_money(lines) is out

@@ -53,6 +53,7 @@ GRANTS = st.builds(
         )
     ).map(tuple),
     models=st.frozensets(NAMES),
+    unpriced_models=st.booleans(),
 )
 
 

@@ -1,0 +1,142 @@
+"""Budgets in use: what calls in flight hold of each envelope, so that together they can't overspend.
+
+In this process and only here: a crash forgets what was reserved, and the meter knows what was
+spent. Looking and taking happen without giving way to another task in between, so no lock is needed;
+the loop is the lock.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from entrance.model.envelope import Account, Claim, Granted, Spent, Wait, draw
+from entrance.ports import Meter, Usage
+from entrance.session import Envelope, Session
+
+PATIENCE_S = 25.0
+"""So long a call waits for others to end; shorter than any client waits for an answer to begin."""
+
+_Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Reservation:
+    """What one call holds of each of its envelopes. Settle it once, whatever comes of the call."""
+
+    session: Session
+    usd: Decimal
+    open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """An envelope has too little left for the call."""
+
+    envelope: Envelope
+    spent_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Other calls still hold what this one needs: it should be tried again in a while."""
+
+
+class Budgets:
+    """Reserves, lets grow, settles. `meter` is the truth about what was spent before this process."""
+
+    def __init__(self, meter: Meter, patience_s: float = PATIENCE_S) -> None:
+        self.meter = meter
+        self._patience_s = patience_s
+        self._accounts: defaultdict[_Key, Account] = defaultdict(Account)
+        self._freed = asyncio.Event()
+
+    def spent_usd(self, session: Session) -> Decimal:
+        """What was spent of the session's own budget, as far as it is known here."""
+        return self._accounts[_key(_own(session))].spent_usd
+
+    async def look(self, session: Session) -> None:
+        """Learn what was spent before. Raises: Unavailable, when nothing could be added now either."""
+        usage = await self.meter.spent(session.run)
+        for envelope in _all(session):
+            if _key(envelope) not in self._accounts:
+                self._see(envelope, await self.meter.spent_of(envelope))
+        self._see(_own(session), usage.cost_usd)
+
+    async def reserve(self, session: Session, claim: Claim) -> Reservation | Empty | Busy:
+        """Promise a call what it may cost; wait for others to end where that helps.
+
+        Raises: Unavailable.
+        """
+        await self.look(session)
+        try:
+            async with asyncio.timeout(self._patience_s):
+                while isinstance(drawn := self._draw(session, claim), Wait):
+                    await self._freed.wait()
+        except TimeoutError:
+            return Busy()
+        if isinstance(drawn, Spent):
+            envelope = _all(session)[drawn.index]
+            return Empty(envelope, self._accounts[_key(envelope)].spent_usd)
+        self._take(session, drawn.usd)
+        return Reservation(session, drawn.usd)
+
+    def grow(self, reservation: Reservation, usd: Decimal) -> bool:
+        """Whether a call may cost `usd` after all; if so, it holds that much from now on."""
+        more = usd - reservation.usd
+        session = reservation.session
+        if more > 0 and any(pot.left(limit) < more for limit, pot in self._pots(session)):
+            return False
+        if more > 0:
+            self._take(session, more)
+            reservation.usd = usd
+        return True
+
+    async def settle(self, reservation: Reservation, usage: Usage) -> None:
+        """Take the promise back and count what the call used, once.
+
+        The money counts here before the meter has it. Raises: Unavailable when it can't be added.
+        """
+        if not reservation.open:
+            return
+        reservation.open = False
+        session = reservation.session
+        for envelope in _all(session):
+            account = self._accounts[_key(envelope)]
+            self._accounts[_key(envelope)] = account.settle(reservation.usd, usage.cost_usd)
+        self._freed.set()
+        self._freed = asyncio.Event()
+        if usage != Usage():
+            await self.meter.add(session.run, usage, _lender(session))
+
+    def _draw(self, session: Session, claim: Claim) -> Granted | Wait | Spent:
+        return draw(claim, self._pots(session))
+
+    def _pots(self, session: Session) -> Sequence[tuple[Decimal, Account]]:
+        return [(one.limit_usd, self._accounts[_key(one)]) for one in _all(session)]
+
+    def _take(self, session: Session, usd: Decimal) -> None:
+        for envelope in _all(session):
+            self._accounts[_key(envelope)] = self._accounts[_key(envelope)].reserve(usd)
+
+    def _see(self, envelope: Envelope, spent_usd: Decimal) -> None:
+        self._accounts[_key(envelope)] = self._accounts[_key(envelope)].seen(spent_usd)
+
+
+def _own(session: Session) -> Envelope:
+    return Envelope("run", session.run, session.budget_usd)
+
+
+def _all(session: Session) -> Sequence[Envelope]:
+    """Every envelope that a call of this session draws on, its own first."""
+    return (_own(session), *session.envelopes)
+
+
+def _key(envelope: Envelope) -> _Key:
+    return envelope.kind, envelope.id
+
+
+def _lender(session: Session) -> str:
+    """The run that lends this one its money, for the store to add up; empty when none does."""
+    return next((one.id for one in session.envelopes if one.kind == "run"), "")

@@ -1,0 +1,37 @@
+"""Counts and parts out of JSON that may be anything at all [pure]."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def count(holder: Any, key: str) -> int:
+    """A count at `key`; 0 when there is none, or nothing that counts."""
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def part(holder: Any, key: str) -> Mapping[str, Any]:
+    """The object at `key`; an empty one when there is none."""
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def parts(items: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object in a list; none when it is no list."""
+    if isinstance(items, list):
+        yield from (item for item in items if isinstance(item, dict))
+
+
+def limit(asked: Mapping[str, Any], key: str) -> int | None:
+    """A limit that a request sets; None when it sets none.
+
+    Raises: TypeError when it is no number, ValueError when it is less than 1.
+    """
+    value = asked.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"`{key}` must be a whole number")
+    if value < 1:
+        raise ValueError(f"`{key}` must be at least 1")
+    return value
