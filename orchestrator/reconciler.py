@@ -83,11 +83,12 @@ class Reconciler:
             return Observed(now, None, run, sandbox=await self._sandbox_of(run), closed=closed)
         seen_task = await world.tracker.task(task)
         engagement = await self._engagement(run, seen_task)
-        agent = await world.tracker.agent(engagement.bot) if engagement else None
         busy = engagement is not None and any(
             other.agent == engagement.bot and other.task != task
             for other in await world.runs.active()
         )
+        # Many tasks may wait for one busy agent, and each looks often: they don't read it each time.
+        agent = await world.tracker.agent(engagement.bot) if engagement and not busy else None
         return Observed(now, seen_task, run, engagement, agent, agent_busy=busy, closed=closed)
 
     async def perform(self, seen: Observed, step: Step) -> float | None:
