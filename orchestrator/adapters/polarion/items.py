@@ -35,14 +35,24 @@ class Items:
         return WorkItem.read(data_of(await self._api.get(url, what), what))
 
     async def query(
-        self, query: str, *, project: str | None = None, sort: str = "", page_size: int = PAGE_SIZE
+        self,
+        query: str,
+        *,
+        project: str | None = None,
+        sort: str = "",
+        page_size: int = PAGE_SIZE,
+        fields: Sequence[str] = ("@all",),
     ) -> AsyncIterator[WorkItem]:
-        """Every item that matches, of one project or of all that may be read.
+        """Every item that matches, of one project or of all that may be read, with these fields.
 
         Raises: Rejected when Polarion can't read the query; Forbidden, Unavailable, Malformed.
         """
         scope = ("projects", project, "workitems") if project else ("all", "workitems")
-        parameters = {**sparse(workitems="@all"), "query": query, "page[size]": str(page_size)}
+        parameters = {
+            **sparse(workitems=",".join(fields)),
+            "query": query,
+            "page[size]": str(page_size),
+        }
         if sort:
             parameters["sort"] = sort
         url = self._address.of(*scope, query=parameters)

@@ -10,7 +10,14 @@ from entrance.errors import Conflict, NotFound
 from entrance.session import TaskId
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.query import matching
-from orchestrator.adapters.polarion.reading import agent_of, engagement_of, skill_of, task_of
+from orchestrator.adapters.polarion.reading import (
+    ENGAGEMENT_FIELDS,
+    TASK_FIELDS,
+    agent_of,
+    engagement_of,
+    skill_of,
+    task_of,
+)
 from orchestrator.adapters.polarion.recording import fields_of, item_of
 from orchestrator.adapters.polarion.resources import Comment as Said
 from orchestrator.adapters.polarion.resources import Text, WorkItem
@@ -34,14 +41,15 @@ class PolarionTracker:
 
     async def engagements(self) -> Sequence[Engagement]:
         query = matching({"type": "engagement", "status": "active"})
-        return [engagement_of(item) async for item in self.client.items.query(query)]
+        items = self.client.items.query(query, fields=ENGAGEMENT_FIELDS)
+        return [engagement_of(item) async for item in items]
 
     async def waking(self, engagements: Sequence[Engagement]) -> Sequence[Task]:
         hired = {(one.project, one.bot) for one in engagements}
         found: dict[TaskId, Task] = {}
         for bots in batched(sorted({bot for _, bot in hired}), BOTS_A_QUERY):
             query = matching({"type": "task", "status": WAKES, "assignee.id": bots})
-            async for item in self.client.items.query(query):
+            async for item in self.client.items.query(query, fields=TASK_FIELDS):
                 task = task_of(item)
                 if any((task.project, bot) in hired for bot in task.assignees):
                     found[task.id] = task
