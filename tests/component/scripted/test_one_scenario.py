@@ -6,8 +6,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.component.scripted import talkers
 from tests.component.scripted.serving import served
+from tests.component.scripted.talkers import (
+    MODEL,
+    Talker,
+    over_anthropic,
+    over_chat,
+    over_gemini,
+    over_responses,
+)
 from tests.component.scripted.workbench import CLAUDE, CODEX, NATIVE, Workbench
 
 SCENARIO = """
@@ -48,19 +55,19 @@ conversations:
 """
 
 TALKS = [
-    pytest.param(talkers.over_anthropic, NATIVE, id="Anthropic, native"),
-    pytest.param(talkers.over_anthropic, CLAUDE, id="Anthropic, Claude Code"),
-    pytest.param(talkers.over_responses, NATIVE, id="Responses, native"),
-    pytest.param(talkers.over_responses, CODEX, id="Responses, Codex"),
-    pytest.param(talkers.over_chat, NATIVE, id="Chat Completions, native"),
-    pytest.param(talkers.over_gemini, NATIVE, id="Gemini, native"),
+    pytest.param(over_anthropic.talk, NATIVE, id="Anthropic, native"),
+    pytest.param(over_anthropic.talk, CLAUDE, id="Anthropic, Claude Code"),
+    pytest.param(over_responses.talk, NATIVE, id="Responses, native"),
+    pytest.param(over_responses.talk, CODEX, id="Responses, Codex"),
+    pytest.param(over_chat.talk, NATIVE, id="Chat Completions, native"),
+    pytest.param(over_gemini.talk, NATIVE, id="Gemini, native"),
 ]
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize(("talker", "tools"), TALKS)
 async def test_every_dialect_and_harness_does_the_same(
-    talker: talkers.Talker,
+    talker: Talker,
     tools: Sequence[str],
     stream: bool,  # noqa: FBT001 - a table
     tmp_path: Path,
@@ -76,7 +83,7 @@ async def test_every_dialect_and_harness_does_the_same(
     assert (tmp_path / "c.txt").read_text() == "no end"
     assert (1000, 900, 70, 50) in used
     total = counted["total"]
-    assert counted["models"] == {talkers.MODEL: total}
+    assert counted["models"] == {MODEL: total}
     assert (total["answers"], total["unfinished"]) == (len(used), 0)
     assert total["input_tokens"] + total["cache_read_tokens"] == sum(each[0] for each in used)
     assert total["cache_read_tokens"] == sum(each[1] for each in used)
@@ -88,7 +95,7 @@ async def test_codex_patches_what_it_has_read_and_waits_for_what_is_slow(tmp_pat
     bench = Workbench(tmp_path, CODEX)
     (tmp_path / "a.txt").write_text("one\n  two\nthree\n")
     async with served(SCENARIO) as url:
-        await talkers.over_responses(url, "T-7", bench, stream=True)
+        await over_responses.talk(url, "T-7", bench, stream=True)
     run, poll, patch = "exec_command", "write_stdin", "apply_patch"
     looked = ["mcp__sandgate__get_task", run, run, run]
     assert bench.used == [*looked, patch, patch, patch, run, poll, run, run]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import httpx2
+import openai
 import pytest
 
 from tests.component.scripted.serving import served
@@ -120,6 +122,22 @@ async def test_tokens_are_counted_on_request() -> None:
     async with served(SCENARIO) as url, anthropic.AsyncAnthropic(base_url=url, api_key="k") as sdk:
         counted = await sdk.messages.count_tokens(model="m", messages=[START])
         assert counted.input_tokens > 0
+        async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="k") as other:
+            assert (await other.responses.input_tokens.count(model="m", input="go")).input_tokens
+        async with httpx2.AsyncClient(base_url=url) as plain:
+            asked = {"contents": [{"role": "user", "parts": [{"text": "go"}]}]}
+            told = await plain.post("/v1beta/models/m:countTokens", json=asked)
+            assert told.json()["totalTokens"] > 0
+
+
+async def test_what_is_no_request_is_refused_in_the_dialects_words() -> None:
+    async with served(SCENARIO) as url, httpx2.AsyncClient(base_url=url) as plain:
+        stream = await plain.post("/v1/models/m:streamGenerateContent", json={"contents": []})
+        assert (stream.status_code, stream.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+        assert "alt=sse" in stream.json()["error"]["message"]
+        kept = {"model": "m", "input": "go", "previous_response_id": "resp_1"}
+        refused = await plain.post("/v1/responses", json=kept)
+        assert "send the whole input" in refused.json()["error"]["message"]
 
 
 async def test_the_program_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@
   `openai_chat`: Chat Completions. `gemini`: generateContent, countTokens. All streamed and not.
 - `anthropic_messages`, `responses_input`, `chat_messages`, `gemini_contents`: what was asked.
 - `responses_output`: the items of an answer, and the events that tell them.
-- `openai_errors`: what both of OpenAI's share. `history`: what was said to prompts.
-  `codex`: what Codex's own tools say. `wire`: pieces of streams.
+- `openai_errors`: what both of OpenAI's share. `history`: what was said, to prompts.
+  `outcomes`: how a call ended, where only its text tells. `wire`: pieces of streams.
 """
 
 from collections.abc import Iterator, Mapping

@@ -100,4 +100,4 @@ def _words(part: Part) -> str:
     if part.get("thought"):
         return ""
     data = _get(part, "inlineData", "inline_data", "fileData", "file_data")
-    return str(part.get("text") or ("[data]" if data else ""))
+    return str(part.get("text") or ("" if data is None else "[data]"))

@@ -3,10 +3,12 @@
 import re
 import textwrap
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from orchestrator.stack.scripted import ScenarioError, load, parse
+from orchestrator.stack.scripted import ScenarioError, entries, load, parse
+from orchestrator.stack.scripted.actions import ACTIONS
 
 REFERENCE = Path(__file__).parents[5] / "docs/reference/scenario-file.md"
 
@@ -31,6 +33,14 @@ def test_the_example_of_the_reference_loads() -> None:
         "first run",
     ]
     assert [len(turn.calls) for turn in scenario.conversations[1].turns] == [1, 2, 1, 1, 1, 1, 0]
+
+
+def test_the_reference_names_every_key_and_failure() -> None:
+    models = (entries.StepEntry, entries.Expect, entries.When, entries.Usage)
+    words = {name for model in models for name in model.model_fields}
+    words |= {*ACTIONS, *get_args(entries.Mishap.__value__)}
+    text = REFERENCE.read_text()
+    assert {word for word in words if not re.search(rf"\b{word}\b", text)} == set()
 
 
 @pytest.mark.parametrize(
@@ -77,6 +87,20 @@ def test_the_example_of_the_reference_loads() -> None:
             "- shell: '{{y}}'\n  capture: {y: x}",
             "step 1 (shell, line 5) uses {{y}}",
             id="own capture",
+        ),
+        pytest.param(
+            "- fail: cut\n  stall_s: 3", "has stall_s, which only fail: stall", id="stall_s"
+        ),
+        pytest.param(
+            "- fail: empty\n  retry_after_s: 3",
+            "has retry_after_s, which only a status can carry",
+            id="retry_after_s",
+        ),
+        pytest.param("- fail: gone", "fail: should be 'cut', 'stall'", id="no such failure"),
+        pytest.param(
+            "- say: x\n  usage: {output_tokens: 1, reasoning_tokens: 2}",
+            "usage: has more reasoning_tokens than output_tokens",
+            id="reasoning",
         ),
         pytest.param("- shell: 3", "shell: should be a valid string", id="type"),
     ],

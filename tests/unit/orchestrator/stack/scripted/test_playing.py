@@ -30,7 +30,7 @@ def came_back(text: str = "ok", *, error: bool = False, tool: str = "bash") -> T
 
 
 def calls_of(move: Move) -> list[tuple[str, object]]:
-    return [(call.name, dict(call.arguments)) for call in move.answer.calls]
+    return [(call.name, call.arguments) for call in move.answer.calls]
 
 
 ALL_ACTIONS = """
@@ -279,5 +279,12 @@ def test_tokens_are_counted_from_sizes_unless_given() -> None:
     given = play(
         request_of(), scenario_of("- say: x\n  usage: {input_tokens: 7, cache_read_tokens: 9}")
     ).answer.tokens
+    thought = play(request_of(), scenario_of("- say: x\n  usage: {reasoning_tokens: 5}"))
     assert (counted.input, counted.output, counted.cache_read) == (100, 2, 0)
     assert (given.input, given.output, given.cache_read) == (7, 1, 9)
+    assert (thought.answer.tokens.output, thought.answer.tokens.reasoning) == (6, 5)
+
+
+def test_padding_makes_the_words_long() -> None:
+    answer = play(request_of(), scenario_of("- say: x\n  padding: 3000")).answer
+    assert (answer.text[:7], len(answer.text)) == ("x and s", 3001)
