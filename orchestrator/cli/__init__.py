@@ -4,6 +4,7 @@
 - `team`: agent create, hire, task create, secret set and ls.
 - `run`: ls, show, watch, cancel, transcript.
 - `model`: serve: the scripted model.
+- `demo`, `demo_summary`: the demo and what it came to.
 - `client`: how the commands talk to the runner. `screen`: how things look. `codes`: exit codes.
 """
 

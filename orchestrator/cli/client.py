@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
@@ -52,6 +52,14 @@ class Runner:
             timeout=TIMEOUT,
             trust_env=False,
         )
+
+    def __enter__(self) -> Self:
+        """Use it for a while; its connections are closed at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close its connections."""
+        self.close()
 
     def close(self) -> None:
         """Close its connections."""

@@ -1,25 +1,21 @@
 """`sandgate demo`: the whole story on this machine, shown as a table and written as JSON."""
 
 import asyncio
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import aiohttp
-import orjson
 from rich.console import Console
-from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from orchestrator.adapters.polarion import PolarionClient
 from orchestrator.cli.client import Runner
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.demo_summary import show_summary, write_summary
 from orchestrator.cli.run import follow
-from orchestrator.cli.screen import one_line, plain, print_json
+from orchestrator.cli.screen import one_line, print_json
 from orchestrator.settings import Environment, service_environment
 from orchestrator.stack import local_git
 from orchestrator.stack.demo.evidence import Pushed, pushed, test_result
@@ -53,23 +49,27 @@ def show_demo(console: Console, *, json: bool) -> Mapping[str, Any]:
     screen = Console(stderr=True) if json else console
     here, stage, task = _set_up(screen)
     ready = time.monotonic()
-    runner = Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token")
-    task_id = _assign(runner, stage, task)
-    screen.rule(Text(one_line(f"{task_id}: {task.title}")), style="dim")
-    run = runner.wait_for_run(task_id)
-    events: list[Mapping[str, Any]] = []
-    told = Told(follow(run["id"], console=screen, keep=events), events)
-    summary = _summary(here, stage, task, runner, told)
+    with Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token") as runner:
+        told = _play(runner, stage, task, screen)
+        summary = _summary(here, stage, task, runner, told)
     summary["seconds"] |= {
         "set_up": round(ready - began, 1),
         "total": round(time.monotonic() - began, 1),
     }
-    _write(here.home / "demo" / "summary.json", summary)
+    write_summary(here.home / "demo" / "summary.json", summary)
     if json:
         print_json(summary)
     else:
-        _show(console, here, summary)
+        show_summary(console, summary, audit=here.data("audit") / "audit.jsonl")
     return told.run
+
+
+def _play(runner: Runner, stage: Stage, task: DemoTask, screen: Console) -> Told:
+    task_id = _assign(runner, stage, task)
+    screen.rule(Text(one_line(f"{task_id}: {task.title}")), style="dim")
+    run = runner.wait_for_run(task_id)
+    events: list[Mapping[str, Any]] = []
+    return Told(follow(runner, run["id"], console=screen, keep=events), events)
 
 
 def _set_up(screen: Console) -> tuple[Installation, Stage, DemoTask]:
@@ -198,55 +198,3 @@ async def _transcript(here: Installation, record: str) -> dict[str, Any]:
             return {"attachment": None, "bytes": 0, "lines": 0}
         content = b"".join([piece async for piece in client.attachments.content(files[0].id)])
     return {"attachment": files[0].id, "bytes": len(content), "lines": content.count(b"\n")}
-
-
-def _write(path: Path, summary: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2, default=str))
-    part.replace(path)
-
-
-def _show(console: Console, here: Installation, summary: Mapping[str, Any]) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for name, value in _rows(here, summary):
-        table.add_row(name, Text(plain(value)))
-    console.print(Panel(table, title="[bold]What was done[/bold]", border_style="green"))
-
-
-def _rows(here: Installation, summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    seconds = ", ".join(f"{phase} {took}" for phase, took in summary["seconds"].items())
-    refused = [f"{one['kind']}: {one_line(one['reason'])}" for one in summary["refused"]]
-    diff, tests, used = summary["diff"], summary["tests"], summary["usage"]
-    where = [
-        f"sandgate run show {summary['run']}    sandgate run transcript {summary['run']}",
-        str(here.data("audit") / "audit.jsonl"),
-    ]
-    if diff:
-        branch = shlex.quote(summary["branch"])
-        where.insert(1, f"git --git-dir {summary['repository_path']} show {branch}")
-    return [
-        ("task", summary["task"]),
-        ("run", f"{summary['run']} (record {summary['agent_run']})"),
-        ("outcome", f"{summary['outcome']} ({summary['cause']})"),
-        (
-            "branch",
-            f"{summary['branch']}; main unchanged: {summary['main_unchanged']}" if diff else "none",
-        ),
-        ("diff", diff["stat"] if diff else "nothing was pushed"),
-        ("tests", f"{tests['result'] or 'none'} ({tests['command']}, in the sandbox)"),
-        (
-            "tokens",
-            f"{used['input_tokens']} in, {used['output_tokens']} out, {used['calls']} calls",
-        ),
-        ("cost", f"{summary['cost_usd']} USD"),
-        ("seconds", seconds),
-        ("refused", "\n".join(refused) or "nothing"),
-        (
-            "transcript",
-            f"{summary['transcript']['attachment']} ({summary['transcript']['bytes']} bytes)",
-        ),
-        ("look next", "\n".join(where)),
-    ]

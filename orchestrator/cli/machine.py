@@ -75,7 +75,8 @@ def status(json: JsonFlag = False) -> None:
 
 def doctor(json: JsonFlag = False) -> None:
     """Check everything that runs rest on; the sandbox network's posture above all."""
-    checks = runner().get("/api/doctor")
+    with runner() as api:
+        checks = api.get("/api/doctor")
     if json:
         print_json(checks)
     else:

@@ -28,6 +28,6 @@ def installation() -> Installation:
 
 
 def runner() -> Runner:
-    """The installation's runner."""
+    """The installation's runner; to be used in a `with`."""
     here = installation()
     return Runner(f"http://127.0.0.1:{here.ports.runner}", here.keys / "api.token")

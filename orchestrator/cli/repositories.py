@@ -33,5 +33,6 @@ def named(text: str) -> Named:
         "hosts": [local_git.base_url(here)],
         "kind": f"git:{local_git.USER}",
     }
-    runner().put(f"/api/secrets/{local_git.SECRET}", body)
+    with runner() as api:
+        api.put(f"/api/secrets/{local_git.SECRET}", body)
     return Named(url, local_git.SECRET)

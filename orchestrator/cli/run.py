@@ -1,6 +1,6 @@
 """`sandgate run`: what agents do and did."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.client import lines, segment
+from orchestrator.cli.client import Runner, lines, segment
 from orchestrator.cli.codes import Code
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import (
@@ -35,7 +35,8 @@ def listing(
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many, 1 to 500.")] = 20,
 ) -> None:
     """List the newest runs."""
-    runs = runner().get(f"/api/runs?limit={limit}")
+    with runner() as api:
+        runs = api.get(f"/api/runs?limit={limit}")
     if json:
         print_json(runs)
         return
@@ -46,7 +47,8 @@ def listing(
 @app.command()
 def show(run: RunArgument, json: JsonFlag = False) -> None:
     """Show one run."""
-    found = find(run)
+    with runner() as api:
+        found = find(api, run)
     if json:
         print_json(found)
         return
@@ -56,14 +58,16 @@ def show(run: RunArgument, json: JsonFlag = False) -> None:
 @app.command()
 def watch(run: RunArgument, json: JsonFlag = False) -> None:
     """Follow a run until it has ended; the exit code says how."""
-    last = follow(find(run, patience_s=30)["id"], json=json)
+    with runner() as api:
+        last = follow(api, find(api, run, patience_s=30)["id"], json=json)
     raise typer.Exit(code_of(last))
 
 
 @app.command()
 def cancel(run: RunArgument) -> None:
     """Stop a run; it settles as stopped, cancelled."""
-    answer = runner().post(f"/api/runs/{find(run)['id']}/cancel")
+    with runner() as api:
+        answer = api.post(f"/api/runs/{find(api, run)['id']}/cancel")
     say(console, f"{answer['id']} is {answer['state']} and will be stopped")
 
 
@@ -75,23 +79,28 @@ def transcript(
     ] = None,
 ) -> None:
     """Write a run's transcript, JSON lines."""
-    pieces = runner().download(f"/api/runs/{find(run)['id']}/transcript")
-    if out is None:
+    with runner() as api:
+        pieces = api.download(f"/api/runs/{find(api, run)['id']}/transcript")
+        if out is not None:
+            _write(out, pieces)
+            return
         for line in lines(pieces):
             print(escaped(line.decode(errors="replace")))  # noqa: T201 - stdout is the interface
-        return
-    part = out.with_name(f".{out.name}.part")
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    """All of it, or nothing."""
+    part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
             file.writelines(pieces)
-        part.replace(out)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def find(run: str, patience_s: float = 0) -> dict[str, Any]:
+def find(api: Runner, run: str, patience_s: float = 0) -> dict[str, Any]:
     """The run of this id, or the newest of the task of this id (it may still be about to begin)."""
-    api = runner()
     if "/" not in run:
         found: dict[str, Any] = api.get(f"/api/runs/{segment(run)}")
         return found
@@ -99,6 +108,7 @@ def find(run: str, patience_s: float = 0) -> dict[str, Any]:
 
 
 def follow(
+    api: Runner,
     run: str,
     *,
     json: bool = False,
@@ -108,7 +118,7 @@ def follow(
     """Print a run's events as they come (and `keep` them); returns the run as it ended."""
     last: dict[str, Any] = {}
     trouble = Console(stderr=True)
-    for kind, data in runner().watch(run, tell=lambda text: say(trouble, text, "yellow")):
+    for kind, data in api.watch(run, tell=lambda text: say(trouble, text, "yellow")):
         if kind == "run":
             last = data
             continue

@@ -1,6 +1,7 @@
 """`sandgate agent|hire|task|secret`: a team, its work, and the secrets that the vault keeps."""
 
 import sys
+from collections.abc import Mapping
 from getpass import getpass
 from pathlib import Path
 from typing import Annotated
@@ -38,16 +39,14 @@ def create_agent(
     json: JsonFlag = False,
 ) -> None:
     """Create an agent in the Agent Pool, with a bot user of its own (or update it)."""
-    made = runner().post(
-        "/api/agents",
-        {
-            "name": name,
-            "title": title,
-            "model": model,
-            "harness": harness,
-            "instructions": read_text(instructions) if instructions else "",
-        },
-    )
+    body = {
+        "name": name,
+        "title": title,
+        "model": model,
+        "harness": harness,
+        "instructions": read_text(instructions) if instructions else "",
+    }
+    made = _post("/api/agents", body)
     _say(made, f"{made['id']}: {name} acts as {made['bot']}", json=json)
 
 
@@ -67,19 +66,17 @@ def hire(
     json: JsonFlag = False,
 ) -> None:
     """Hire an agent into a project: budget, supervisor, grants (or update its engagement)."""
-    made = runner().post(
-        "/api/engagements",
-        {
-            "agent": agent,
-            "project": project,
-            "supervisor": supervisor,
-            "budget_usd": budget,
-            "repositories": [
-                *(_repository(url, push=True) for url in repo or []),
-                *(_repository(url, push=False) for url in read or []),
-            ],
-        },
-    )
+    body = {
+        "agent": agent,
+        "project": project,
+        "supervisor": supervisor,
+        "budget_usd": budget,
+        "repositories": [
+            *(_repository(url, push=True) for url in repo or []),
+            *(_repository(url, push=False) for url in read or []),
+        ],
+    }
+    made = _post("/api/engagements", body)
     _say(made, f"{made['id']}: {agent} is hired into {project}", json=json)
 
 
@@ -97,17 +94,15 @@ def create_task(
 ) -> None:
     """Create a task; assigned to a hired agent, it is run."""
     text = read_text(Path(description[1:])) if description.startswith("@") else description
-    made = runner().post(
-        "/api/tasks",
-        {
-            "project": project,
-            "title": title,
-            "description": text,
-            "repository": named(repo).url if repo else "",
-            "base_branch": base,
-            "assign": assign,
-        },
-    )
+    body = {
+        "project": project,
+        "title": title,
+        "description": text,
+        "repository": named(repo).url if repo else "",
+        "base_branch": base,
+        "assign": assign,
+    }
+    made = _post("/api/tasks", body)
     _say(made, f"{made['id']}: watch it with `sandgate run watch {made['id']}`", json=json)
 
 
@@ -135,14 +130,16 @@ def set_secret(
         )
     value = read_secret()
     body = {"value": value, "hosts": host, "kind": wanted}
-    made = runner().put(f"/api/secrets/{segment(name)}", body)
+    with runner() as api:
+        made = api.put(f"/api/secrets/{segment(name)}", body)
     say(console, f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
 
 
 @secrets.command("ls")
 def list_secrets(json: JsonFlag = False) -> None:
     """List the secrets: names, uses and hosts; never a value."""
-    found = runner().get("/api/secrets")
+    with runner() as api:
+        found = api.get("/api/secrets")
     if json:
         print_json(found)
         return
@@ -173,6 +170,12 @@ def read_text(path: Path) -> str:
 def _repository(text: str, *, push: bool) -> dict[str, object]:
     found = named(text)
     return {"url": found.url, "push": push, "credential": found.credential}
+
+
+def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:
+    with runner() as api:
+        made: dict[str, str] = api.post(path, body)
+    return made
 
 
 def _say(made: dict[str, str], sentence: str, *, json: bool) -> None:

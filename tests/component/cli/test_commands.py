@@ -1,0 +1,230 @@
+"""The single commands against a real API: what they ask for, print and answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from entrance.errors import Unavailable
+from orchestrator.cli.codes import Code
+from orchestrator.domain.run import Cause, Outcome, Run, RunState
+from orchestrator.stack.installation import Installation
+from tests.fakes.run import a_run
+from tests.servers.api import Api
+from tests.servers.command import sandgate_beside
+
+VALUE = "sk-ant-a-secret-of-the-tests"
+EVIL = "x\x1b]0;owned\x07\u202e[red]y[/red]\u2028z"
+
+
+async def a_stored_run(api: Api, **changes: object) -> Run:
+    run = a_run(**changes)
+    await api.fakes.runs.create(run)
+    return run
+
+
+async def test_an_agent_is_created(api: Api, tmp_path: Path) -> None:
+    told = tmp_path / "instructions.md"
+    told.write_text("Be kind.\n")
+    done = await sandgate_beside(
+        "agent", "create", "rex", "--model", "anthropic:m", "--instructions", str(told)
+    )
+    assert (done.code, done.out) == (0, "AGENTS/AGENTS-1: rex acts as bot-rex\n")
+    assert api.hiring.agents[0].instructions == "Be kind.\n"
+
+
+async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
+    done = await sandgate_beside("agent", "create", "rex", "--model", "anthropic:m", "--json")
+    assert done.json == {"id": "AGENTS/AGENTS-1", "bot": "bot-rex"}
+    done = await sandgate_beside(
+        *("hire", "rex", "--project", "DEMO", "--supervisor", "lead", "--budget", "5"),
+        *("--repo", "https://git.example/a.git=git", "--read", "https://git.example/b.git"),
+        "--json",
+    )
+    assert done.json == {"id": "DEMO/DEMO-1", "bot": "bot-rex"}
+    grants = api.hiring.hired[0].grants.repositories
+    assert [(one.url, one.push, one.credential) for one in grants] == [
+        ("https://git.example/a.git", True, "git"),
+        ("https://git.example/b.git", False, None),
+    ]
+
+
+async def test_a_task_is_created_from_a_file(api: Api, tmp_path: Path) -> None:
+    text = tmp_path / "what.md"
+    text.write_text("Line one.\nLine two.\n")
+    done = await sandgate_beside(
+        *("task", "create", "--project", "DEMO", "--title", "Fix [red]it[/red]"),
+        *("--description", f"@{text}", "--assign", "rex"),
+    )
+    assert done.code == 0
+    assert "sandgate run watch DEMO/DEMO-1" in done.out
+    assert api.hiring.tasks[0].description == "Line one.\nLine two.\n"
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["not there", "no text"])
+async def test_a_file_that_can_not_be_read_is_named(
+    api: Api, tmp_path: Path, content: bytes | None
+) -> None:
+    file = tmp_path / "what.md"
+    if content:
+        file.write_bytes(content)
+    done = await sandgate_beside(
+        "task", "create", "--project", "DEMO", "--title", "x", "--description", f"@{file}"
+    )
+    assert done.code == Code.NOT_FOUND
+    assert done.err.startswith(f"{file} can't be read: ")
+    assert not api.hiring.tasks
+
+
+async def test_bad_input_is_said_in_the_apis_words(api: Api) -> None:
+    done = await sandgate_beside("agent", "create", "rex!", "--model", "anthropic:m")
+    assert done.code == Code.REFUSED
+    assert done.err.startswith("name: String should match pattern")
+    assert not api.hiring.agents
+
+
+async def test_polarion_being_down_is_said(api: Api) -> None:
+    api.hiring.down = True
+    done = await sandgate_beside("agent", "create", "rex", "--model", "anthropic:m")
+    assert (done.code, done.err) == (Code.FAILED, "Polarion can't be reached\n")
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"], ids=["no line break", "LF", "CRLF"])
+async def test_a_secret_is_read_from_stdin_and_shown_nowhere(
+    api: Api, here: Installation, end: bytes
+) -> None:
+    done = await sandgate_beside(
+        "secret", "set", "anthropic", "--host", "api.example", stdin=VALUE.encode() + end
+    )
+    assert done.code == 0
+    assert done.out == "anthropic is sealed (version 1), for api.example only\n"
+    assert VALUE not in done.out + done.err
+    for file in here.home.rglob("*"):
+        assert not file.is_file() or VALUE.encode() not in file.read_bytes()
+    listed = await sandgate_beside("secret", "ls")
+    assert "api.example" in listed.out
+    assert VALUE not in listed.out
+    assert api.secrets.rows["anthropic"].version == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        pytest.param(b"", Code.USAGE, id="nothing"),
+        pytest.param(b"\n", Code.USAGE, id="an empty line"),
+        pytest.param(VALUE.encode() + b"\nmore of it\n", Code.USAGE, id="two lines"),
+        pytest.param(VALUE.encode() + b" \n", Code.REFUSED, id="a blank at the end"),
+        pytest.param(VALUE.encode() + b"\xff", Code.REFUSED, id="no text"),
+        pytest.param(b"short\n", Code.REFUSED, id="too short"),
+    ],
+)
+async def test_a_secret_that_will_not_do_is_refused_without_being_repeated(
+    api: Api, given: bytes, code: Code
+) -> None:
+    done = await sandgate_beside("secret", "set", "anthropic", "--host", "x.example", stdin=given)
+    assert done.code == code
+    assert VALUE not in done.out + done.err
+    assert "short\n" not in done.err
+    assert not api.secrets.rows
+
+
+async def test_runs_are_listed_one_a_line(api: Api) -> None:
+    run = await a_stored_run(
+        api, state=RunState.ENDED, outcome=Outcome.FAILED, cause=Cause.OOM, agent=EVIL
+    )
+    done = await sandgate_beside("run", "ls")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 2
+    row = done.out.splitlines()[1]
+    assert row.startswith(run.id)
+    assert "failed" in row
+    assert "[red]y[/red]" in row
+    assert not set(done.out) & set("\x1b\x07\u202e\u2028")
+
+
+async def test_json_is_all_that_is_printed(api: Api) -> None:
+    run = await a_stored_run(api, agent=EVIL)
+    listed = await sandgate_beside("run", "ls", "--json")
+    assert json.loads(listed.out)[0]["agent"] == EVIL
+    assert not set(listed.out) & set("\x1b\x07\u202e\u2028")
+    shown = await sandgate_beside("run", "show", run.id, "--json")
+    assert json.loads(shown.out)["id"] == run.id
+    assert listed.err + shown.err == ""
+
+
+async def test_a_run_is_found_by_its_tasks_id_too(api: Api) -> None:
+    run = await a_stored_run(api)
+    done = await sandgate_beside("run", "show", run.task, "--json")
+    assert json.loads(done.out)["id"] == run.id
+
+
+@pytest.mark.parametrize("command", ["show", "cancel", "transcript"])
+@pytest.mark.parametrize("name", ["nope", "DEMO/DEMO-none", "../secrets", "a?b#c", "x y", "é"])
+@pytest.mark.usefixtures("api")
+async def test_what_is_not_there_is_not_found_at_once(command: str, name: str) -> None:
+    done = await sandgate_beside("run", command, name)
+    assert done.code == Code.NOT_FOUND
+    assert done.err.startswith(("there is no run ", "task "))
+
+
+async def test_a_run_is_cancelled_once_and_not_when_it_is_over(api: Api) -> None:
+    run = await a_stored_run(api)
+    done = await sandgate_beside("run", "cancel", run.id)
+    assert (done.code, done.out) == (0, f"{run.id} is queued and will be stopped\n")
+    over = await a_stored_run(api, state=RunState.ENDED, outcome=Outcome.SUBMITTED)
+    done = await sandgate_beside("run", "cancel", over.id)
+    assert done.code == Code.REFUSED
+    assert done.err == f"run {over.id} has ended already: submitted\n"
+
+
+async def test_a_transcript_goes_to_stdout_harmlessly_or_to_a_file_as_it_is(
+    api: Api, tmp_path: Path
+) -> None:
+    run = await a_stored_run(api)
+    await api.world.tell(run.id, [("text", {"text": EVIL}), ("text", {"text": "two"})])
+    done = await sandgate_beside("run", "transcript", run.id)
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["data"]["text"] for row in rows] == [EVIL, "two"]
+    assert not set(done.out) & set("\x1b\x07\u202e\u2028")
+    out = tmp_path / "t.jsonl"
+    done = await sandgate_beside("run", "transcript", run.id, "--out", str(out))
+    assert (done.code, done.out) == (0, "")
+    assert [json.loads(line)["seq"] for line in out.read_bytes().split(b"\n")[:-1]] == [0, 1]
+    assert "\u202e" in out.read_text()
+
+
+async def test_a_transcript_that_breaks_off_leaves_no_half_file(api: Api, tmp_path: Path) -> None:
+    run = await a_stored_run(api)
+    api.fakes.runs.down = True
+    out = tmp_path / "t.jsonl"
+    done = await sandgate_beside("run", "transcript", run.id, "--out", str(out))
+    assert done.code != 0
+    done = await sandgate_beside("run", "transcript", run.id, "--out", str(tmp_path / "no" / "x"))
+    assert done.code != 0
+    assert list(tmp_path.glob("*.jsonl*")) == []
+    assert list(tmp_path.glob(".t*")) == []
+
+
+async def test_the_doctors_exit_code_is_its_finding(api: Api) -> None:
+    async def well() -> str:
+        return "it answers"
+
+    async def ill() -> str:
+        raise Unavailable("[red]it doesn't[/red]")
+
+    api.checks["PocketBase"] = well
+    assert (await sandgate_beside("doctor")).code == 0
+    api.checks["Polarion"] = ill
+    done = await sandgate_beside("doctor")
+    assert done.code == Code.FAILED
+    assert "[red]it doesn't[/red]" in done.out
+    done = await sandgate_beside("doctor", "--json")
+    assert [check["ok"] for check in json.loads(done.out)] == [True, False]
+
+
+async def test_another_token_than_the_runners_is_said(api: Api, here: Installation) -> None:
+    (here.keys / "api.token").write_text("another")
+    done = await sandgate_beside("run", "ls")
+    assert done.code == Code.FAILED
+    assert "Bearer" in done.err
+    assert api.base
