@@ -74,7 +74,10 @@ def _subjects(lines: Iterable[Line], kind: str) -> list[str]:
 
 def _pushed(lines: Iterable[Line]) -> list[dict[str, Any]]:
     return [
-        {"repository": line["subject"], "refs": line["detail"].get("refs", [])}
+        {
+            "repository": line["subject"],
+            "refs": [update["ref"] for update in line["detail"].get("updates", [])],
+        }
         for line in lines
         if line["kind"] == "git_push" and line["decision"] == "allow"
     ]

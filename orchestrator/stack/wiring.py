@@ -13,9 +13,11 @@ from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
 from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
+from orchestrator.stack.own_settings import own_settings
 from orchestrator.stack.services import LOOPBACK, polarion_token
 
 MODELS_FILE = "models.json"
+DEFAULT_PIDS: int = Sandboxes.model_fields["pids"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> O
         api_key=make_key(here.keys / "opensandbox.key").read_text(),
         network=here.network,
         execd_image=tags.execd,
-        pids=Sandboxes.model_fields["pids"].default,
+        pids=int(own_settings(here.home).get("SANDBOXES__PIDS", DEFAULT_PIDS)),
         tasks=here.tasks,
         docker_host=wishes.docker_host or None,
     )
@@ -110,4 +112,5 @@ def runner_env(
         "ENTRANCE__PORT": ENTRANCE_PORT,
         "MODELS__PROVIDERS": orjson.dumps(providers).decode(),
     }
-    return {**inherited, **{f"SANDGATE_{name}": str(value) for name, value in settings.items()}}
+    told = {**own_settings(here.home), **settings}
+    return {**inherited, **{f"SANDGATE_{name}": str(value) for name, value in told.items()}}

@@ -57,7 +57,9 @@ async def test_a_closed_network_lets_runs_start() -> None:
 
 async def test_every_leak_is_named() -> None:
     posture = Posture(Probing(LEAK))
-    with pytest.raises(Unavailable, match=r"outside 1\.1\.1\.1: reached; metadata service: reached"):
+    with pytest.raises(
+        Unavailable, match=r"outside 1\.1\.1\.1: reached; metadata service: reached"
+    ):
         await posture.check()
     assert "door" not in posture.closed
 

@@ -28,8 +28,8 @@ LINES = [
     line(3, "tool_call", "polarion/get_work_item", read_only=True),
     outcome(3, "ok", touched=["D/D-2"]),
     line(4, "git_fetch", "git.example/x.git"),
-    line(5, "git_push", "git.example/x.git", "deny", refs=["refs/heads/main"]),
-    line(6, "git_push", "git.example/x.git", refs=["refs/heads/agent/D-1/x"]),
+    line(5, "git_push", "git.example/x.git", "deny", updates=[{"ref": "refs/heads/main"}]),
+    line(6, "git_push", "git.example/x.git", updates=[{"ref": "refs/heads/agent/D-1/x"}]),
     line(7, "auth", "", "deny"),
 ]
 

@@ -1,6 +1,5 @@
 """The demo's task file and its scenario."""
 
-
 from orchestrator.stack.demo.task import SCENARIO, load_demo
 from orchestrator.stack.scripted.loading import load
 
