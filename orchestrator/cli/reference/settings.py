@@ -19,13 +19,13 @@ INTRO = """\
 The environment is the only source of settings, and `orchestrator/settings.py` its only reader.
 No variable holds a secret: those that have to do with one name a file."""
 OF_THE_COMMAND = """\
-What the [`sandgate` command](cli.md) takes from the environment.
-That is all there is to set for an installation that `sandgate up` runs."""
+What the [`sandgate` command](cli.md) takes from the environment."""
 OF_THE_RUNNER = """\
 What the runner (`python -m orchestrator`) takes from the environment.
-`sandgate up` works these out from the installation and starts the runner with them; variables of
-these names in your own shell are not handed on.
-They are here for those who start the runner by other means, such as a unit or a container."""
+`sandgate up` works out from the installation what makes it this one (ports, network, key files).
+What else you want to set, put into `settings.env` in the installation's folder, one `NAME=value` a
+line, and run `sandgate up` again; variables of these names in your own shell are not handed on.
+Those who start the runner by other means, such as a unit or a container, set all of them."""
 TYPES: dict[Any, str] = {
     str: "text",
     int: "integer",
