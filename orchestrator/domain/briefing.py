@@ -30,6 +30,12 @@ TRIGGERS = {
 }
 
 
+THREAD_KEPT = 50
+"""So many of a task's newest comments are put into the prompt; the agent can list the others."""
+LONGEST_TEXT = 50_000
+"""Characters of one description or comment; more is cut."""
+
+
 @dataclass(frozen=True, slots=True)
 class Briefing:
     """The two texts that a harness is started with."""
@@ -86,12 +92,27 @@ def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
             f"Base branch: {task.base_branch}",
             f"Your branches: agent/{task.item}/<name>",
         ]
-    lines += ["", "<description>", task.description.strip() or "(none)", "</description>"]
-    for comment in thread:
-        lines += [
-            "",
-            f'<comment by="{comment.author}" title="{comment.title}">',
-            comment.text,
-            "</comment>",
-        ]
+    lines += ["", fenced("description", task.description.strip() or "(none)")]
+    left_out = len(thread) - THREAD_KEPT
+    if left_out > 0:
+        lines += ["", f"({left_out} older comments are left out; list_comments has them.)"]
+    for comment in thread[-THREAD_KEPT:]:
+        about = f'by="{_attribute(comment.author)}" title="{_attribute(comment.title)}"'
+        lines += ["", fenced("comment", comment.text, about)]
     return "\n".join(lines) + "\n"
+
+
+def fenced(tag: str, text: str, about: str = "") -> str:
+    """Text between tags that it can't close itself: a number is put to the tag when it holds it."""
+    kept = text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "\n(cut here)"
+    number = 0
+    name = tag
+    while f"</{name}" in kept:
+        number += 1
+        name = f"{tag}-{number}"
+    opening = f"{name} {about}".strip()
+    return f"<{opening}>\n{kept}\n</{name}>"
+
+
+def _attribute(text: str) -> str:
+    return " ".join(text.replace('"', "'").replace("<", "(").split())[:200]
