@@ -139,5 +139,6 @@ def obeying(house: House, engine: docker.DockerClient, task: str) -> Agent:
     """The task's agent, once it obeys."""
     run = house.wait(task, lambda run: run["state"] in {"running", "ended"})
     agent = Agent(house, run, engine)
-    assert agent.do("echo ready").output == "ready\n", run
+    ready = agent.do("echo ready")
+    assert ready.output == "ready\n", (ready, run)
     return agent
