@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from http.client import HTTPConnection
 from typing import Any
 
 import docker
@@ -25,6 +26,7 @@ rm /tmp/orders/$NUMBER.*
 exit $code
 """
 WITHIN_S = 65
+EXECD = 44772
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,16 @@ class Agent:
         inside = self.do(f"python3 - <<'END'\n{program}\nEND\n")
         assert inside.code == 0, inside.output
         return json.loads(inside.output)
+
+    def execd_answers(self, token: str | None) -> int:
+        """The status that its execd answers the host with, which may call it."""
+        connection = HTTPConnection(self.address, EXECD, timeout=5)
+        try:
+            shown = {"X-EXECD-ACCESS-TOKEN": token} if token else {}
+            connection.request("GET", "/metrics", headers=shown)
+            return connection.getresponse().status
+        finally:
+            connection.close()
 
     def let_go(self) -> None:
         """Let it go on to its end."""

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from http.client import HTTPConnection
 
 import pytest
 
-from tests.e2e.escape.agent import Agent
+from tests.e2e.escape.agent import EXECD, Agent
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
 
-EXECD = 44772
 PIDFD = "import os, signal, sys; signal.pidfd_send_signal(os.pidfd_open(int(sys.argv[1])), 9)"
 SIGNALS = {
     "SIGKILL": "kill -9",
@@ -40,17 +38,6 @@ def opened(pid, names, flags):
 """
 
 
-def answer(agent: Agent, token: str | None) -> int:
-    """The status that execd answers the host with, which may call it."""
-    connection = HTTPConnection(agent.address, EXECD, timeout=5)
-    try:
-        shown = {"X-EXECD-ACCESS-TOKEN": token} if token else {}
-        connection.request("GET", "/metrics", headers=shown)
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
 @pytest.mark.parametrize("way", SIGNALS)
 def test_execd_cannot_be_killed_or_stopped(mole: Agent, way: str) -> None:
     """No signal that an agent sends ends or stops the process that watches it."""
@@ -62,7 +49,7 @@ def test_execd_cannot_be_killed_or_stopped(mole: Agent, way: str) -> None:
     own, _, execd = tried.output.partition("and\n")
     assert re.search("gone|zombie|stopped", own), "the attack itself does not work"
     assert re.search(r"State:\t[RS]", execd)
-    assert answer(mole, mole.execd_token) == 200
+    assert mole.execd_answers(mole.execd_token) == 200
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -76,7 +63,7 @@ def test_execd_cannot_be_starved_by_a_limit(mole: Agent, limit: str) -> None:
     before, _, after = tried.output.partition("and\n")
     assert "not permitted" in before
     assert before.startswith(after), "the limit was set"
-    assert answer(mole, mole.execd_token) == 200
+    assert mole.execd_answers(mole.execd_token) == 200
 
 
 @pytest.fixture(scope="module")
@@ -121,5 +108,5 @@ def test_execd_serves_nobody_without_its_token(mole: Agent) -> None:
     own = '-H "X-EXECD-ACCESS-TOKEN: $SANDGATE_RUN_TOKEN"'
     tried = mole.do("; ".join(f"{ask} {base}{path}; {ask} {own} {base}{path}" for path in paths))
     assert set(tried.output.split()) == {"401"}
-    assert answer(mole, mole.execd_token) == 200
-    assert answer(mole, None) == 401
+    assert mole.execd_answers(mole.execd_token) == 200
+    assert mole.execd_answers(None) == 401

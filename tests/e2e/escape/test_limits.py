@@ -10,7 +10,6 @@ import pytest
 
 from orchestrator.adapters.opensandbox import counters
 from tests.e2e.escape.agent import Agent
-from tests.e2e.escape.test_execd import answer
 from tests.waiting import until
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
@@ -49,7 +48,7 @@ def test_a_full_disk_is_the_agents_own(mole: Agent, mount: str) -> None:
     assert filled.code == 1, filled
     assert "No space left on device" in filled.output
     assert before - free_bytes(mole.house.here.home) < 512 * MIB
-    assert answer(mole, mole.execd_token) == 200
+    assert mole.execd_answers(mole.execd_token) == 200
     assert mole.do(f"echo again > {mount}/.last && rm {mount}/.last").code == 0
 
 
@@ -59,7 +58,7 @@ async def test_a_fork_bomb_stays_in_its_sandbox(neighbour: Agent, mole: Agent) -
     before = counters.read(pid).pids_refused
     neighbour.do(f"setsid python3 -c {shlex.quote(BOMB)} >/dev/null 2>&1 &")
     await until(lambda: counters.read(pid).pids_refused > before)
-    assert [answer(neighbour, neighbour.execd_token) for _ in range(5)] == [200] * 5
+    assert [neighbour.execd_answers(neighbour.execd_token) for _ in range(5)] == [200] * 5
     assert mole.do("true").code == 0
     assert count(b"import os, signal, time") > 100, "there was no bomb"
     await until(lambda: count(b"import os, signal, time") == 0, seconds=20)

@@ -12,10 +12,9 @@ import pytest
 
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.stack.installation import Installation
-from tests.e2e.escape.agent import Agent
+from tests.e2e.escape.agent import EXECD, Agent
 from tests.e2e.escape.probing import LISTENER, TRIES, HostListener, reaches
 from tests.e2e.escape.ways import (
-    EXECD,
     SERVICES,
     Way,
     host_ways,

@@ -6,9 +6,9 @@ import struct
 from pathlib import Path
 
 from orchestrator.stack.installation import ENTRANCE_PORT, Installation
+from tests.e2e.escape.agent import EXECD
 
 SIOCGIFADDR = 0x8915
-EXECD = 44772
 SERVICES = ("runner", "pocketbase", "opensandbox", "polarion", "model", "githost")
 Way = tuple[str, str, int]
 
