@@ -97,6 +97,7 @@ async def stop_and_start(world: FakeWorld, still: StandStill) -> None:
         working = tasks.create_task(work(world, world.reconciler()))
         await until(lambda: still.reached or working.done())
         working.cancel()
+    still.left = 0  # once is enough
     world.door = SessionRegistry()
     await Janitor(world.world()).restore()
 
