@@ -1,18 +1,20 @@
 """Who asks: a run token and the address that it comes from, checked together before anything else.
 
 The token is looked for where clients put one: `Authorization: Bearer`, the password of
-`Authorization: Basic` (git), `x-api-key`, `x-goog-api-key`; never in a query, where it would be
-logged. The address is the peer of the TCP connection; no header can change it.
+`Authorization: Basic` (git), `x-api-key`, `x-goog-api-key`, and on Google's paths `?key=`, as some of
+its clients do (no query is ever passed on, logged or recorded with it). The address is the
+peer of the TCP connection; no header can change it.
 """
 
 import base64
 import binascii
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
-from multidict import CIMultiDictProxy
+from multidict import CIMultiDictProxy, MultiMapping
 from structlog.contextvars import bound_contextvars
 
 from entrance.answers import refusal
@@ -33,6 +35,9 @@ ASK_FOR_TOKEN: Mapping[str, str] = {hdrs.WWW_AUTHENTICATE: 'Basic realm="sandgat
 NO_TOKEN = "This door opens to a run's token only, and the request shows none."  # noqa: S105 - words
 CLOSED = "The token that the request shows opens nothing from here."
 
+KEY_IN_QUERY = re.compile(r"/model/[^/]+/v1[^/]*/models/.*")
+"""Paths, Google's, where the token may stand in the query, as `key`."""
+
 _KEY_HEADERS = ("x-api-key", "x-goog-api-key")
 
 Trouble = Literal["missing", "several", "unknown", "ended", "foreign"]
@@ -48,6 +53,13 @@ def tokens_shown(headers: CIMultiDictProxy[str]) -> frozenset[str]:
         elif scheme.lower() == "basic":
             shown.append(_basic_password(rest.strip()))
     return frozenset(token for token in shown if token)
+
+
+def tokens_in_query(path: str, query: MultiMapping[str]) -> frozenset[str]:
+    """Every token in the request's query, where one may be."""
+    if not KEY_IN_QUERY.fullmatch(path):
+        return frozenset()
+    return frozenset(token for token in query.getall("key", ()) if token)
 
 
 def _basic_password(encoded: str) -> str:
@@ -85,7 +97,7 @@ def identity(sessions: Sessions, audit: Audit) -> Middleware:
         if request.path in OPEN_PATHS:
             return await handler(request)
         address = peer_address(request)
-        shown = tokens_shown(request.headers)
+        shown = tokens_shown(request.headers) | tokens_in_query(request.path, request.query)
         found = sessions.find(hash_token(next(iter(shown)))) if len(shown) == 1 else None
         session = authenticate(found, address)
         if isinstance(session, Session):

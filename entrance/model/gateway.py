@@ -19,6 +19,9 @@ from entrance.intake import BodyRefused, read_body
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import Asked, Dialect, Endpoint
 from entrance.model.dialects.anthropic import Anthropic
+from entrance.model.dialects.gemini import Gemini
+from entrance.model.dialects.openai_chat import ChatCompletions
+from entrance.model.dialects.openai_responses import Responses
 from entrance.model.headers import onward
 from entrance.model.judge import Judge, Refused
 from entrance.model.provider import DialectName, Provider
@@ -32,7 +35,11 @@ log = structlog.get_logger()
 BODY_BYTES = 32 << 20
 """What the Messages API itself takes at most."""
 
-DIALECTS: Mapping[DialectName, Sequence[Dialect]] = {"anthropic": (Anthropic(),)}
+DIALECTS: Mapping[DialectName, Sequence[Dialect]] = {
+    "anthropic": (Anthropic(),),
+    "openai": (Responses(), ChatCompletions()),
+    "google": (Gemini(),),
+}
 
 _NO_API = "There is no such model API here."
 _NO_KEY = "The key for this provider is not set up for it; an operator has to look at it."
@@ -85,7 +92,7 @@ class ModelGateway:
 
     def _counter(self, name: str, path: str) -> _Counter | None:
         provider = self._providers.get(name)
-        for dialect in DIALECTS.get(provider.dialect, ()) if provider else ():
+        for dialect in DIALECTS[provider.dialect] if provider else ():
             endpoint = dialect.endpoint(path)
             if provider and endpoint:
                 return _Counter(provider, dialect, endpoint)

@@ -36,7 +36,8 @@ class ModelServer:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.got.append(Got(request.path_qs, headers, orjson.loads(await request.read())))
-        if KEY not in {headers.get("x-api-key"), headers.get("authorization", "")[7:]}:
+        shown = {headers.get("x-api-key"), headers.get("x-goog-api-key")}
+        if KEY not in shown | {headers.get("authorization", "")[7:]}:
             return web.json_response({"type": "error"}, status=401)
         return await self.answer(request)
 

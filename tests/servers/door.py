@@ -15,7 +15,7 @@ from entrance.app import Outbound, make_app, make_runner
 from entrance.audit import AuditFile
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import shipped_prices
-from entrance.model.provider import Provider
+from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId, hash_token, new_run_token
@@ -24,9 +24,12 @@ from entrance.vault.vault import Vault
 from tests.fakes.meter import FakeMeter
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.tools import FakeTools
+from tests.servers import google, openai
 from tests.servers.anthropic import KEY, MODEL, ModelServer
 
 RUN = RunId("run-1")
+SECRETS = {"anthropic": "model-key", "openai": "openai-key", "google": "google-key"}
+"""The name of each provider's secret; its kind is called like the provider."""
 
 
 @dataclass
@@ -63,12 +66,18 @@ class Door:
 
 @asynccontextmanager
 async def open_door(
-    folder: Path, model: ModelServer, tools: FakeTools | None = None, more: Sequence[FakeTools] = ()
+    folder: Path,
+    model: ModelServer,
+    tools: FakeTools | None = None,
+    more: Sequence[FakeTools] = (),
+    *,
+    silence_s: float = 20,
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
     vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
-    await vault.put("model-key", KEY, [model.url.removeprefix("http://")], "anthropic")
+    for kind, name in SECRETS.items():
+        await vault.put(name, KEY, [model.url.removeprefix("http://")], kind)
     registry, token = SessionRegistry(), new_run_token()
     session = Session(
         run=RUN,
@@ -78,18 +87,22 @@ async def open_door(
         address="127.0.0.1",
         token_sha256=hash_token(token),
         tools={"tracker": frozenset({"get_item"})},
-        models=frozenset({f"anthropic:{MODEL}"}),
+        models=frozenset(
+            {f"anthropic:{MODEL}", f"openai:{openai.MODEL}", f"google:{google.MODEL}"}
+        ),
         budget_usd=Decimal(1),
     )
     registry.open(session)
     path = folder / "audit" / "audit.jsonl"
-    async with git_session() as git_http, model_session() as model_http:
+    async with git_session() as git_http, model_session(silence_s) as model_http:
         app = make_app(
             sessions=registry,
             audit=AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC)),
             vault=vault,
             meter=meter,
-            providers=[Provider("anthropic", model.url, "model-key")],
+            providers=[
+                Provider(kind, model.url, name, dialect_of(kind)) for kind, name in SECRETS.items()
+            ],
             prices=shipped_prices(),
             tool_providers=[tools, *more],
             outbound=Outbound(git_http, model_http),

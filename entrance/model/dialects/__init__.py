@@ -1,8 +1,9 @@
 """How each provider's API is read. Each is a `Dialect` [pure].
 
-- `anthropic`: Messages.
-- `sse`: server-sent events out of chunks, for those who stream that way.
-- `reading`: counts and parts out of JSON that may be anything.
+- `anthropic`: Messages; `openai_responses`, `openai_chat` (`openai`: what they share); `gemini`.
+- `anthropic_rules`, `responses_rules`, `chat_rules`, `gemini_rules`: what a request may ask for
+  (`rules`: what they share).
+- `sse`: server-sent events out of chunks; `reading`: counts and parts out of any JSON.
 """
 
 from collections.abc import Mapping

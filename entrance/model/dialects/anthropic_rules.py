@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from entrance.model.dialects.reading import part, parts
+from entrance.model.dialects.rules import key_troubles
 
 PLAIN_KEYS = frozenset(
     {
@@ -52,7 +53,7 @@ INLINE_SOURCES = frozenset({"base64", "text", "content"})
 
 def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
     """Why a request is not let through: sentences that its sender can act on; none if it is."""
-    yield from _key_troubles(asked)
+    yield from key_troubles(asked, PLAIN_KEYS, PLAIN_VALUES)
     blocks = _all_blocks(asked)
     added = [_definition(block) for block in blocks if block.get("type") == "tool_addition"]
     for tool in [*parts(asked.get("tools")), *added]:
@@ -74,17 +75,6 @@ def images(asked: Mapping[str, Any]) -> list[int]:
         part(block, "source") for block in _all_blocks(asked) if block.get("type") == "image"
     ]
     return [len(data) for source in sources if isinstance(data := source.get("data"), str)]
-
-
-def _key_troubles(asked: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in asked.items():
-        if key in PLAIN_KEYS or value in (None, [], ""):
-            continue
-        plain = PLAIN_VALUES.get(key)
-        if plain is None:
-            yield f"the key `{key:.60}` is not let through this gateway: leave it out"
-        elif not isinstance(value, str) or value not in plain:
-            yield f"`{key}` may only be {', '.join(sorted(plain))}: anything else has another price"
 
 
 def _definition(addition: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,8 +1,10 @@
 """Server-sent events out of chunks that are split anywhere [pure]."""
 
+import re
 from collections.abc import Iterator
 
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_END = re.compile(rb"\n\n|\r\n\r\n|\r\r")
 EVENT_BYTES = 16 << 20
 """A longer event is passed through unread: memory is bounded, and its usage is estimated."""
 
@@ -28,6 +30,16 @@ class Events:
         left = bytes(self._buffer)
         self._buffer.clear()
         return left
+
+
+def each(events: bytes) -> Iterator[bytes]:
+    """One event at a time, each with its end; what has no end comes last."""
+    start = 0
+    for found in _END.finditer(events):
+        yield events[start : found.end()]
+        start = found.end()
+    if start < len(events):
+        yield events[start:]
 
 
 def data_of(events: bytes) -> Iterator[bytes]:

@@ -80,7 +80,7 @@ async def test_a_message_with_the_role_system_goes_on_as_it_is(
 ) -> None:
     """CASE-104: messages with `role:"system"` in `messages` are passed."""
     body = HELLO | {"messages": [{"role": "system", "content": "env\ud7ff"}, *HELLO["messages"]]}
-    url = f"{door.url}/model/anthropic/v1/messages?beta=true&key=zzz"
+    url = f"{door.url}/model/anthropic/v1/messages?beta=true&more=zzz"
     async with http.post(url, json=body, headers=door.bearer) as answer:
         assert answer.status == 200
     assert model.got[0].body == body

@@ -5,10 +5,10 @@ import base64
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDict, CIMultiDictProxy, MultiDict
 
 from entrance.decision import Deny
-from entrance.identity import authenticate, tokens_shown
+from entrance.identity import authenticate, tokens_in_query, tokens_shown
 from entrance.session import Ended, RunId, Session, TaskId
 
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "hash")
@@ -45,6 +45,26 @@ def test_tokens_are_found_where_clients_put_them(
     pairs: list[tuple[str, str]], tokens: set[str]
 ) -> None:
     assert shown(*pairs) == tokens
+
+
+@pytest.mark.parametrize(
+    ("path", "pairs", "tokens"),
+    [
+        pytest.param("/model/google/v1/models/m:x", [("key", "t")], {"t"}, id="Google's clients"),
+        pytest.param(
+            "/model/g/v1beta/models/m:x", [("key", "t"), ("key", "u")], {"t", "u"}, id="two"
+        ),
+        pytest.param("/model/g/v1beta/models/m:x", [("key", "")], set(), id="empty"),
+        pytest.param("/model/g/v1beta/models/m:x", [("Key", "t")], set(), id="another name"),
+        pytest.param("/model/anthropic/v1/messages", [("key", "t")], set(), id="not Google's"),
+        pytest.param("/mcp", [("key", "t")], set(), id="not a model call"),
+        pytest.param("/git/model/x", [("key", "t")], set(), id="not a model call either"),
+    ],
+)
+def test_a_token_may_stand_in_the_query_where_google_s_clients_put_it(
+    path: str, pairs: list[tuple[str, str]], tokens: set[str]
+) -> None:
+    assert tokens_in_query(path, MultiDict(pairs)) == tokens
 
 
 @given(st.text(st.characters(codec="latin-1", exclude_characters="\r\n\0")))

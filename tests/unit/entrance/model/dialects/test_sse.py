@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.model.dialects.sse import EVENT_BYTES, Events, data_of
+from entrance.model.dialects.sse import EVENT_BYTES, Events, data_of, each
 
 PIECES = st.lists(
     st.sampled_from([b"data: x", b"\n", b"\r\n", b"\n\n", b"event: y", b"\r\r"]), max_size=20
@@ -38,3 +38,12 @@ def test_an_event_without_end_does_not_fill_the_memory() -> None:
 
 def test_the_data_of_events_is_found_with_and_without_a_blank() -> None:
     assert list(data_of(b"event: a\ndata: 1\n\n: note\ndata:2\r\n\r\n")) == [b"1", b"2"]
+
+
+@given(PIECES.map(b"".join))
+def test_one_event_at_a_time_loses_nothing(raw: bytes) -> None:
+    assert b"".join(each(raw)) == raw
+
+
+def test_events_come_one_by_one_each_with_its_end() -> None:
+    assert list(each(b"a\n\nb\r\n\r\nc")) == [b"a\n\n", b"b\r\n\r\n", b"c"]

@@ -1,0 +1,166 @@
+"""Google's Gemini API: what a request asks for, what an answer has used [pure].
+
+The path names the model and what is wanted of it. Streams are server-sent events only; the other
+kind, one long JSON array, is asked for by no client that we know.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from entrance.decision import Deny
+from entrance.model.dialects import Asked, Endpoint
+from entrance.model.dialects.gemini_rules import pictures, plain_names, troubles
+from entrance.model.dialects.reading import count, limit, part, parts
+from entrance.model.dialects.sse import Events, data_of
+from entrance.model.tokens import Tokens, tokens_in
+
+_PATH = re.compile(
+    r"/v1(?:beta)?/models/([A-Za-z0-9][A-Za-z0-9._-]*):"
+    r"(generateContent|streamGenerateContent|countTokens)"
+)
+_STATUSES: Mapping[int, str] = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+}
+
+
+class Gemini:
+    """Implements `Dialect`."""
+
+    query = frozenset({"alt"})
+    headers: frozenset[str] = frozenset()
+
+    def endpoint(self, path: str) -> Endpoint | None:
+        found = _PATH.fullmatch(path)
+        if found is None:
+            return None
+        streams = found[2] == "streamGenerateContent"
+        return Endpoint(
+            path,
+            metered=found[2] != "countTokens",
+            model=found[1],
+            streams=streams,
+            query={"alt": "sse"} if streams else {},
+        )
+
+    def read_request(self, endpoint: Endpoint, raw: bytes) -> Asked | Deny:
+        """What goes on is what was judged, names in one spelling.
+
+        Raises: ValueError, TypeError when it is not a request of this dialect.
+        """
+        asked = plain_names(orjson.loads(raw))
+        if not isinstance(asked, dict):
+            raise TypeError("the body must be an object")
+        trouble = next(troubles(asked), "")
+        if trouble:
+            return Deny(trouble)
+        images = pictures(asked)
+        return Asked(
+            endpoint.model,
+            endpoint.streams,
+            orjson.dumps(asked),
+            max_output=limit(part(asked, "generationConfig"), "maxOutputTokens"),
+            images=len(images),
+            image_bytes=sum(images),
+        )
+
+    def capped(self, asked: Asked, max_output: int) -> Asked:
+        sent = orjson.loads(asked.body)
+        config = {**part(sent, "generationConfig"), "maxOutputTokens": max_output}
+        return replace(
+            asked, body=orjson.dumps({**sent, "generationConfig": config}), max_output=max_output
+        )
+
+    def read_answer(self, raw: bytes) -> Tokens | None:
+        """The usage in a whole answer; None when there is none in it."""
+        try:
+            usage = orjson.loads(raw)["usageMetadata"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return None
+        return _tokens(usage) if isinstance(usage, dict) else None
+
+    def meter(self, asked: Asked) -> "GeminiMeter":
+        return GeminiMeter(asked)
+
+    def error(self, status: int, code: str, message: str) -> Mapping[str, Any]:
+        return _error(status, code, message)
+
+
+class GeminiMeter:
+    """Implements `StreamMeter`.
+
+    Each chunk has totals so far; the last word is the one with the reason for which it ended. What
+    was said counts at least by its length: not every chunk's totals have all of it.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._events = Events()
+        self._told = asked.guess
+        self._bytes = 0
+        self.final = False
+
+    def feed(self, chunk: bytes) -> bytes:
+        whole = self._events.feed(chunk)
+        self._read(whole)
+        return whole
+
+    def rest(self) -> bytes:
+        left = self._events.rest()
+        self._read(left)
+        return left
+
+    def end(self, status: int, code: str, message: str) -> bytes:
+        """A chunk that is an error: what the API itself sends when it fails while it streams."""
+        return b"data: " + orjson.dumps(_error(status, code, message)) + b"\r\n\r\n"
+
+    @property
+    def tokens(self) -> Tokens:
+        guess = 0 if self.final else tokens_in(self._bytes)
+        return self._told if self._told.output >= guess else replace(self._told, output=guess)
+
+    def _read(self, events: bytes) -> None:
+        for data in data_of(events):
+            try:
+                chunk = orjson.loads(data)
+            except orjson.JSONDecodeError:
+                continue
+            usage = part(chunk, "usageMetadata")
+            if usage:
+                self._told = _tokens(usage)
+            candidates = list(parts(chunk.get("candidates") if isinstance(chunk, dict) else None))
+            for candidate in candidates:
+                self._bytes += sum(map(_length, parts(part(candidate, "content").get("parts"))))
+            ended = any(candidate.get("finishReason") for candidate in candidates)
+            if usage and (ended or part(chunk, "promptFeedback").get("blockReason")):
+                self.final = True
+
+
+def _tokens(usage: Mapping[str, Any]) -> Tokens:
+    """The prompt's count has what was cached in it; the answer's has not what was thought."""
+    prompt = count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount")
+    read = min(count(usage, "cachedContentTokenCount"), prompt)
+    output = count(usage, "candidatesTokenCount") + count(usage, "thoughtsTokenCount")
+    return Tokens(input=prompt - read, output=output, cache_read=read)
+
+
+def _length(piece: Mapping[str, Any]) -> int:
+    """The bytes of a part's text or call."""
+    text, call = piece.get("text"), piece.get("functionCall")
+    said = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else 0
+    return said + (len(orjson.dumps(call)) if isinstance(call, dict) else 0)
+
+
+def _error(status: int, code: str, message: str) -> dict[str, Any]:
+    name = _STATUSES.get(status, "UNKNOWN")
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code}]
+    return {"error": {"code": status, "message": message, "status": name, "details": details}}

@@ -1,0 +1,57 @@
+"""What the rules of all dialects share: allow-lists of keys, and of what the client brings along [pure].
+
+RULES: what is not named in a table is refused. A new key of an API is let through by adding it to
+a table, with a thought about it: does the provider reach out, look something up or keep something
+for the run, call another model, or bill it at another price?
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+EMPTY: tuple[Any, ...] = (None, [], "", {})
+"""Values that ask for nothing, whatever the key."""
+
+
+def key_troubles(
+    asked: Mapping[str, Any],
+    plain: Collection[str],
+    values: Mapping[str, frozenset[Any]],
+    where: str = "",
+) -> Iterator[str]:
+    """Why keys are not let through: `plain` ones are, those in `values` with these values only."""
+    for key, value in asked.items():
+        if key in plain or value in EMPTY:
+            continue
+        name = f"{where}{key}"[:80]
+        allowed = values.get(key)
+        if allowed is None:
+            yield f"the key `{name}` is not let through this gateway: leave it out"
+        elif not _is_one_of(value, allowed):
+            words = ", ".join(sorted(str(one).lower() for one in allowed))
+            yield f"`{name}` may only be {words} here: anything else is kept, runs or costs more"
+
+
+def kind_troubles(holder: Mapping[str, Any], allowed: Collection[str], what: str) -> Iterator[str]:
+    """Why a typed object is not let through."""
+    kind = holder.get("type")
+    if not isinstance(kind, str) or kind not in allowed:
+        yield f"the {what} type {kind!s:.60} is not let through: it runs or is kept at the provider"
+
+
+def link_troubles(holder: Mapping[str, Any], links: Collection[str]) -> Iterator[str]:
+    """Why an object is not let through that has the provider fetch something."""
+    for key in links:
+        value = holder.get(key)
+        if value in EMPTY or (isinstance(value, str) and value.startswith("data:")):
+            continue
+        yield f"`{key}` is not let through: send the content itself"
+
+
+def picture_bytes(link: Any) -> int:
+    """How long a picture is that stands in the request itself; 0 for none."""
+    return len(link) if isinstance(link, str) and link.startswith("data:image/") else 0
+
+
+def _is_one_of(value: Any, allowed: frozenset[Any]) -> bool:
+    """True is not 1 here, although Python says so; and lists are none of them."""
+    return any(type(value) is type(one) and value == one for one in allowed)
