@@ -19,7 +19,7 @@ from orchestrator.stack.addresses import require_free_port
 from orchestrator.stack.content import digest, tree_hash
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
-from orchestrator.stack.opensandbox import OpenSandboxServer
+from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
 from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import Step, StepFailed
 
@@ -115,7 +115,11 @@ def runner(here: Installation, env: Mapping[str, str]) -> Service:
     """The runner, and with it the entrance."""
     port = here.ports.runner
     program = python_program(here, "runner", ("-m", "orchestrator"), env)
-    code = digest(tree_hash(CODE, leave_out=("cli", "stack")), tree_hash(CODE.parent / "entrance"))
+    code = digest(
+        tree_hash(CODE, leave_out=("cli", "stack")),
+        tree_hash(CODE.parent / "entrance"),
+        SECCOMP.read_text(),  # the runner holds every sandbox against it
+    )
     return Service(program, port, lambda: answers_http(LOOPBACK, port, "/api/health"), code)
 
 
