@@ -44,7 +44,7 @@ component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
 
 e2e: images ## real sandboxes; needs root, and the Docker engine that it installs if there is none
-	$(PYTEST) --require-docker tests/e2e
+	$(PYTEST) -p no:randomly --require-docker tests/e2e
 
 docs: env ## make the reference pages from the code
 	@$(BIN)/python -m orchestrator.cli.reference
