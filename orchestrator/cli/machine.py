@@ -96,6 +96,11 @@ def demo(json: JsonFlag = False) -> None:
 
 def _provider(text: str) -> tuple[str, str]:
     name, _, url = text.partition("=")
+    if "@" in url:
+        raise CommandFailed(
+            f"--model {name}: a base URL carries no user or password: `sandgate secret set {name}`",
+            Code.USAGE,
+        )
     if not name or not url.startswith(("http://", "https://")):
         raise CommandFailed(
             f"--model {text}: write NAME=BASE_URL, e.g. anthropic=https://...", Code.USAGE

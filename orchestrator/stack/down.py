@@ -21,16 +21,19 @@ PROGRAMS = ("runner", "githost", "model", "opensandbox", "polarion", "pocketbase
 GRACE_S = 15.0
 
 
-def down(here: Installation, remains: Remains | None = None) -> Iterator[str]:
+def down(
+    here: Installation, remains: Remains | None = None, *, grace_s: float = GRACE_S
+) -> Iterator[str]:
     """Stop everything that runs of it; what it made stays. Says what it stopped.
 
-    `remains` is what lies outside the home; by default what the engine has.
+    `remains` is what lies outside the home; by default what the engine has. A program that doesn't
+    end within `grace_s` is killed.
     Raises: StepFailed when a part can't be stopped.
     """
     with ExitStack() as stack:
         outside = remains or stack.enter_context(_outside(here))
         stack.enter_context(here.only_one())
-        yield from _stop(here, outside)
+        yield from _stop(here, outside, grace_s)
 
 
 def purge(here: Installation, remains: Remains | None = None) -> Iterator[str]:
@@ -41,7 +44,7 @@ def purge(here: Installation, remains: Remains | None = None) -> Iterator[str]:
     with ExitStack() as stack:
         outside = remains or stack.enter_context(_outside(here))
         stack.enter_context(here.only_one())
-        yield from _stop(here, outside)
+        yield from _stop(here, outside, GRACE_S)
         yield from outside.everything_else()
         _remove_home(here)
     yield f"removed {here.home}"
@@ -51,14 +54,14 @@ def _outside(here: Installation) -> AbstractContextManager[Remains]:
     return remains_of(here, Environment().docker_host)
 
 
-def _stop(here: Installation, remains: Remains) -> Iterator[str]:
-    if stop_recorded(here.run / "runner.pid", grace_s=GRACE_S):
+def _stop(here: Installation, remains: Remains, grace_s: float) -> Iterator[str]:
+    if stop_recorded(here.run / "runner.pid", grace_s=grace_s):
         yield "stopped runner"
     yield from remains.containers()
     for folder in release_all(here.tasks):
         yield f"unmounted {folder}"
     for name in PROGRAMS[1:]:
-        if stop_recorded(here.run / f"{name}.pid", grace_s=GRACE_S):
+        if stop_recorded(here.run / f"{name}.pid", grace_s=grace_s):
             yield f"stopped {name}"
 
 

@@ -3,8 +3,8 @@
 import hashlib
 import os
 import re
+import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.stack.installation import Installation
@@ -58,8 +58,9 @@ def publish(here: Installation, path: Path) -> str:
     stem = _UNFIT.sub("-", path.name.removesuffix(".git")).strip("-.") or "repository"
     link = here.data("githost") / "local" / mark / f"{stem}.git"
     link.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # published before; the mark says that it is the same one
-        link.symlink_to(git, target_is_directory=True)
+    aside = link.with_name(f".{secrets.token_hex(8)}")
+    aside.symlink_to(git, target_is_directory=True)
+    aside.replace(link)  # whatever lay there, it is never followed
     return f"{base_url(here)}/local/{mark}/{stem}.git"
 
 

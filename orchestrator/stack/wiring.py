@@ -6,6 +6,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.settings import Sandboxes
@@ -15,8 +16,10 @@ from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
 from orchestrator.stack.own_settings import own_settings
 from orchestrator.stack.services import LOOPBACK, polarion_token
+from orchestrator.stack.steps import StepFailed
 
 MODELS_FILE = "models.json"
+_PROVIDERS = TypeAdapter(dict[str, str])
 DEFAULT_PIDS: int = Sandboxes.model_fields["pids"].default
 
 
@@ -70,12 +73,18 @@ def providers_of(here: Installation, wishes: Wishes) -> Mapping[str, str]:
 
 
 def kept_providers(here: Installation) -> Mapping[str, str]:
-    """The model providers that an earlier `up` was told."""
+    """The model providers that an earlier `up` was told. Raises: StepFailed."""
     file = here.home / MODELS_FILE
     if not file.exists():
         return {}
-    kept: dict[str, str] = orjson.loads(file.read_bytes())
-    return kept
+    try:
+        return _PROVIDERS.validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise StepFailed(
+            "The model providers can't be read",
+            why=f"{file} is not as `sandgate up --model` writes it",
+            what_to_do="Remove the file, and name them again.",
+        ) from error
 
 
 def runner_env(

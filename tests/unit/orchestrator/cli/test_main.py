@@ -174,6 +174,7 @@ def test_a_runner_that_is_down_says_what_starts_it(home: Path) -> None:
         ("secret", "set"),
         ("up", "--model", "anthropic"),
         ("up", "--model", "anthropic=ftp://x"),
+        ("up", "--model", "anthropic=https://me:hunter2@models.example"),
         ("secret", "set", "unheard-of", "--host", "x"),
     ],
 )
@@ -182,3 +183,4 @@ def test_a_wrong_command_line_is_code_two(arguments: tuple[str, ...]) -> None:
     assert done.code == Code.USAGE
     assert done.err
     assert "Traceback" not in done.err
+    assert "hunter2" not in done.err

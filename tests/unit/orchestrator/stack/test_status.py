@@ -1,0 +1,55 @@
+"""What of an installation runs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.stack.installation import Installation
+from orchestrator.stack.process import record_pid
+from orchestrator.stack.status import status_of
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Installation:
+    return Installation.open(tmp_path / "home", create=True)
+
+
+def alive(here: Installation) -> dict[str, bool]:
+    return {part.name: part.alive for part in status_of(here)}
+
+
+def test_nothing_runs_before_it_was_started(here: Installation) -> None:
+    assert alive(here) == dict.fromkeys(
+        ("pocketbase", "polarion", "opensandbox", "runner", "entrance"), False
+    )
+
+
+def test_what_runs_is_told_from_what_does_not(here: Installation) -> None:
+    record_pid(here.run / "runner.pid", os.getpid())
+    (here.run / "polarion.pid").write_text(f"{os.getpid()} 1\n")  # a pid that another has now
+    (here.run / "pocketbase.pid").write_text("nonsense")
+    assert alive(here) == {
+        "pocketbase": False,
+        "polarion": False,
+        "opensandbox": False,
+        "runner": True,
+        "entrance": True,
+    }
+
+
+def test_the_git_host_is_a_part_once_it_serves_and_the_model_while_it_runs(
+    here: Installation,
+) -> None:
+    here.data("githost").mkdir()
+    assert alive(here)["githost"] is False
+    assert "model" not in alive(here)
+    record_pid(here.run / "model.pid", os.getpid())
+    assert alive(here)["model"] is True
+
+
+def test_every_part_says_where_it_is(here: Installation) -> None:
+    where = {part.name: part.where for part in status_of(here)}
+    assert where["runner"] == f"http://127.0.0.1:{here.ports.runner}"
+    assert where["entrance"] == here.entrance_url
+    assert status_of(here)[0].as_json()["name"] == "pocketbase"
