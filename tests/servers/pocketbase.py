@@ -12,6 +12,7 @@ import aiohttp
 from orchestrator.adapters.pocketbase import SUPERUSER
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.stack import pocketbase
+from orchestrator.stack.steps import Step
 
 
 class PocketBaseServer:
@@ -24,7 +25,9 @@ class PocketBaseServer:
 
     def start(self) -> int:
         """Start it, wait until it answers; its pid."""
-        pid = pocketbase.ensure(self.home, self.port).pid()
+        service = pocketbase.service(self.home, self.port)
+        service.ensure(Step("PocketBase", lambda _: None))
+        pid = service.program.pid()
         assert pid is not None
         return pid
 

@@ -3,6 +3,7 @@ import os
 import resource
 import signal
 import zipfile
+from pathlib import Path
 from time import monotonic
 
 import aiohttp
@@ -31,6 +32,7 @@ TEXTS = st.lists(
     max_size=20,
     unique=True,
 )
+from tests.waiting import until
 
 
 def state(task: str, **more: object) -> dict[str, object]:
@@ -175,6 +177,15 @@ async def test_a_wrong_password_is_forbidden_and_not_shown(server: PocketBaseSer
     assert "wrong-wrong" not in str(caught.value)
 
 
+def stands_still(pid: int) -> bool:
+    """Whether every thread of the process is stopped."""
+    states = [
+        stat.read_text().rpartition(")")[2].split()[0]
+        for stat in Path(f"/proc/{pid}/task").glob("*/stat")
+    ]
+    return set(states) == {"T"}
+
+
 async def test_a_store_that_hangs_is_unavailable_within_the_timeout(
     server: PocketBaseServer,
 ) -> None:
@@ -183,6 +194,7 @@ async def test_a_store_that_hangs_is_unavailable_within_the_timeout(
         await store.ping()
         os.kill(pid, signal.SIGSTOP)
         try:
+            await until(lambda: stands_still(pid))  # its threads stop one by one
             began = monotonic()
             with pytest.raises(Unavailable):
                 await store.ping()

@@ -83,7 +83,7 @@ async def test_an_envelope_is_what_its_runs_have_spent_together(store: PocketBas
 async def test_nothing_more_is_spent_while_the_store_is_down(
     server: PocketBaseServer, store: PocketBase
 ) -> None:
-    meter = PocketBaseMeter(store)
+    meter = PocketBaseMeter(store, fresh_s=0)
     run = a_run().id
     await meter.add(run, CALL)
     server.stop()
@@ -91,6 +91,22 @@ async def test_nothing_more_is_spent_while_the_store_is_down(
         await meter.spent(run)
     server.start()
     assert await meter.spent(run) == CALL
+
+
+async def test_a_store_that_has_just_answered_is_not_asked_again_until_something_fails(
+    server: PocketBaseServer, store: PocketBase
+) -> None:
+    meter = PocketBaseMeter(store, fresh_s=60)
+    run = a_run().id
+    await meter.add(run, CALL)
+    server.stop()
+    assert await meter.spent(run) == CALL
+    with pytest.raises(Unavailable):
+        await meter.add(run, CALL)
+    with pytest.raises(Unavailable):
+        await meter.spent(run)
+    server.start()
+    assert await meter.spent(run) == CALL + CALL
 
 
 async def test_what_is_added_while_the_store_is_down_is_stored_once_it_is_back(

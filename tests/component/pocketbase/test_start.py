@@ -64,7 +64,7 @@ def test_a_port_in_use_is_said_and_nothing_is_started(
     rival = PocketBaseServer(tmp_path / "rival")
     rival.port = server.port
     try:
-        with pytest.raises(StepFailed, match=f"another program listens on 127.0.0.1:{server.port}"):
+        with pytest.raises(StepFailed, match=f"can't listen on 127.0.0.1:{server.port}"):
             rival.start()
         assert not pocketbase.program(rival.home, rival.port).alive()
     finally:
