@@ -18,6 +18,7 @@ from orchestrator.adapters.pocketbase.filters import where
 from orchestrator.adapters.pocketbase.ids import new_id
 from orchestrator.stack import pocketbase
 from tests.servers.pocketbase import PocketBaseServer
+from tests.waiting import until
 
 COLLECTIONS = ["runs", "events", "usage", "task_state", "secrets", "_superusers"]
 NASTY = st.sampled_from(
@@ -32,7 +33,6 @@ TEXTS = st.lists(
     max_size=20,
     unique=True,
 )
-from tests.waiting import until
 
 
 def state(task: str, **more: object) -> dict[str, object]:
