@@ -25,6 +25,8 @@ _SILENCE_S = 600.0
 _WHOLE_S = 3600.0
 _ERROR_BYTES = 64 << 10
 _ANSWER_BYTES = 64 << 20
+_LOOK_BYTES = 2048
+"""So much of a stream goes by between two looks at its cost; the first chunk is looked at."""
 
 _REFUSES_KEY = "The provider refuses Sandgate's key; an operator has to look at it."
 _UNREACHABLE = "The provider can't be reached or broke off; try again."
@@ -120,9 +122,14 @@ class Upstream:
     ) -> AsyncGenerator[bytes]:
         """What goes to the client, whole events at a time, with a well-formed end in any case."""
         call.meter = meter = way.dialect.meter(call.asked)
+        unlooked = _LOOK_BYTES
         try:
             async for chunk in answer.content.iter_any():
                 yield way.secret.redact(meter.feed(chunk))
+                unlooked += len(chunk)
+                if unlooked < _LOOK_BYTES:
+                    continue
+                unlooked = 0
                 if not self._settler.affords(call):
                     call.result = "cut_at_budget"
                     yield meter.end(403, "budget", _BUDGET)

@@ -5,4 +5,5 @@
 - `kinds`: the uses that are known by name, as data [pure].
 - `keyfile`: the key, in a file outside the database.
 - `vault`: puts, lists and deletes secrets; makes the headers of a request that may carry one.
+- `remembered`: sealed rows, remembered for a moment.
 """

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import aiohttp
@@ -14,6 +15,7 @@ from entrance.registry import SessionRegistry
 from entrance.session import RunId
 from entrance.trail import trail
 from entrance.vault.keyfile import load_or_make
+from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import TaskDisks
 from orchestrator.adapters.pocketbase.client import PocketBase
@@ -55,7 +57,8 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         password=settings.pocketbase.password_file.read_text().strip(),
     )
     clock, registry = WallClock(), SessionRegistry()
-    vault = Vault(PocketBaseSecrets(store), load_or_make(settings.vault_key_file))
+    secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
+    vault = Vault(secrets, load_or_make(settings.vault_key_file))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     world = World(

@@ -113,12 +113,15 @@ class ChatMeter:
         return self._told is not None
 
     def _seen(self, events: bytes) -> bytes:
-        kept = [event for event in each(events) if not self._read(event)]
-        return b"".join(kept) if self._keeps_usage else events
+        if not self._keeps_usage:
+            self._read(events)
+            return events
+        return b"".join(event for event in each(events) if not self._read(event))
 
-    def _read(self, event: bytes) -> bool:
-        """Take note of one event; say whether there is nothing in it but the usage."""
-        for data in data_of(event):
+    def _read(self, events: bytes) -> bool:
+        """Take note of events; say whether there is nothing in the last one but the usage."""
+        only_usage = False
+        for data in data_of(events):
             try:
                 chunk = orjson.loads(data)
             except orjson.JSONDecodeError:
@@ -128,8 +131,8 @@ class ChatMeter:
             usage = part(chunk, "usage")
             if usage:
                 self._told = _tokens(usage)
-                return choices == []
-        return False
+            only_usage = bool(usage) and choices == []
+        return only_usage
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

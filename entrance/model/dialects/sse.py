@@ -17,6 +17,8 @@ class Events:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take a chunk; return all whole events, byte for byte."""
+        if not self._buffer and chunk.endswith(_ENDS):
+            return chunk  # as most chunks come
         self._buffer += chunk
         end = max(_end_of(self._buffer, mark) for mark in _ENDS)
         if not end and len(self._buffer) > EVENT_BYTES:

@@ -1,6 +1,7 @@
 """The few calls of PocketBase that we need, over aiohttp, as its superuser."""
 
 import asyncio
+import math
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ class PocketBase:
         self._timeout_s = timeout_s
         self._token = ""
         self._signing_in = asyncio.Lock()
+        self._answered_at = -math.inf
 
     async def create(self, collection: str, record: Row) -> None:
         """Store a new record. Raises: Conflict when a unique value is taken."""
@@ -111,6 +113,10 @@ class PocketBase:
                 yield row
             page, full = page + 1, len(rows) == PAGE
 
+    def answered_within(self, seconds: float) -> bool:
+        """Whether it has done what it was asked so lately, and nothing has failed since."""
+        return asyncio.get_running_loop().time() - self._answered_at < seconds
+
     async def ping(self) -> None:
         """Make sure that it answers, knows us and reads its database."""
         await self.list("usage", sort="@rowid", limit=1, fields="id")
@@ -129,6 +135,15 @@ class PocketBase:
         timeout_s: float | None = None,
     ) -> Any:
         request = _Request(method, path, query, body, timeout_s or self._timeout_s)
+        try:
+            answer = await self._asked(request)
+        except Unavailable:
+            self._answered_at = -math.inf
+            raise
+        self._answered_at = asyncio.get_running_loop().time()
+        return answer
+
+    async def _asked(self, request: "_Request") -> Any:
         token = await self._signed_in(refused="")
         try:
             return _accepted(request, await self._exchange(request, token))

@@ -13,6 +13,9 @@ from orchestrator.adapters.pocketbase.filters import Condition, where
 from orchestrator.adapters.pocketbase.ids import new_id
 from orchestrator.adapters.pocketbase.rows import cost_of, usage_of, usage_row
 
+FRESH_S = 2.0
+"""A store that has answered so lately, whoever asked, need not be asked whether it is there."""
+
 
 @dataclass(slots=True)
 class _Tally:
@@ -33,8 +36,9 @@ class PocketBaseMeter:
     more is spent.
     """
 
-    def __init__(self, store: PocketBase) -> None:
+    def __init__(self, store: PocketBase, fresh_s: float = FRESH_S) -> None:
         self._store = store
+        self._fresh_s = fresh_s
         self._tallies: dict[RunId, _Tally] = {}
 
     async def spent(self, run: RunId) -> Usage:
@@ -42,7 +46,8 @@ class PocketBaseMeter:
         async with tally.lock:
             total = await self._stored(run, tally)
             # The sum is in memory: without this a call could begin that can't be added at its end.
-            await self._store.ping()
+            if not self._store.answered_within(self._fresh_s):
+                await self._store.ping()
         return total
 
     async def spent_of(self, envelope: Envelope) -> Decimal:
