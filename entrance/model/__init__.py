@@ -6,6 +6,6 @@
 - `headers`, `redaction`: what passes, in each direction [pure].
 - `provider`: where a provider is and which secret opens it.
 - `budgets`: what calls in flight hold; `judge`: whether a call goes out, and what for.
-- `call`: one call on its way: what was seen of it, settled once at its end.
+- `call`: one call on its way: what was seen of it, settled once at its end (`ending`).
 - `upstream`: to the provider and back; `gateway`: the routes.
 """

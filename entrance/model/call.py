@@ -9,6 +9,7 @@ from entrance.audit import Audit, Outcome
 from entrance.errors import Unavailable
 from entrance.model.budgets import Budgets, Reservation
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
+from entrance.model.ending import to_the_end
 from entrance.model.prices import PriceList
 from entrance.model.tokens import Tokens
 from entrance.ports import Usage
@@ -68,7 +69,13 @@ class Settler:
         return cost <= call.reservation.usd or self.budgets.grow(call.reservation, cost)
 
     async def settle(self, call: Call, started: float) -> None:
-        """Count and record it. Raises: Unavailable when either can't be done; both are tried."""
+        """Count and record it, to the end, also when the client leaves while that goes on.
+
+        Raises: Unavailable when either can't be done; both are tried.
+        """
+        await to_the_end(self._settle(call, started))
+
+    async def _settle(self, call: Call, started: float) -> None:
         tokens, estimated = call.used()
         cost = self.prices.cost(call.model, tokens)
         usage = tokens.as_usage(cost) if tokens != Tokens() else Usage()

@@ -1,5 +1,6 @@
 """A meter in memory; while `down`, nothing can be read or added."""
 
+import asyncio
 from decimal import Decimal
 
 from entrance.errors import Unavailable
@@ -15,6 +16,8 @@ class FakeMeter:
         self.of_envelopes: dict[tuple[str, str], Decimal] = {}
         """What other runs have spent of an envelope, by its kind and id."""
         self.down = False
+        self.gate: asyncio.Event | None = None
+        """What is added waits for it."""
 
     async def spent(self, run: RunId) -> Usage:
         self._reach()
@@ -30,6 +33,8 @@ class FakeMeter:
 
     async def add(self, run: RunId, usage: Usage, lender: str = "") -> None:
         self._reach()
+        if self.gate is not None:
+            await self.gate.wait()
         self.usage[run] = self.usage.get(run, Usage()) + usage
         if lender:
             key = ("run", lender)

@@ -181,3 +181,19 @@ async def test_a_long_stream_is_relayed_in_flat_steps(
     assert body.count(b"content_block_delta\n") == 5000
     await until(lambda: bool(door.lines("outcome")))
     assert door.meter.usage[RUN].output_tokens == 5000
+
+
+async def test_a_client_that_leaves_while_its_call_is_counted_is_counted_all_the_same(
+    door: Door, model: ModelServer, http: ClientSession
+) -> None:
+    door.meter.gate = asyncio.Event()
+    model.answer = streaming(events())
+    async with http.post(url_of(door), json=HELLO, headers=door.bearer) as answer:
+        while b"message_stop" not in await answer.content.readany():
+            pass
+        answer.close()
+    await asyncio.sleep(0.1)  # the door hears that nobody is there
+    assert not door.lines("outcome")
+    door.meter.gate.set()
+    await until(lambda: bool(door.lines("outcome")))
+    assert door.meter.usage[RUN].output_tokens == 10
