@@ -112,7 +112,6 @@ class Reconciler:
         match step:
             case Refuse(reason) if task:
                 await tracker.comment(task.id, "Can't be run", reason)
-                await tracker.act(task.id, "start")
                 await tracker.act(task.id, "fail")
             case StartRun(trigger) if task and seen.agent and seen.engagement:
                 wanted = Wanted(task, seen.agent, seen.engagement, trigger)

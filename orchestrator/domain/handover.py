@@ -23,17 +23,14 @@ ACTIONS: Mapping[Outcome, str] = {
 _NOT_HANDED_OVER = frozenset({Outcome.FAILED, Outcome.STOPPED})
 
 
-def actions_after(outcome: Outcome, status: TaskStatus) -> tuple[str, ...]:
-    """The actions that are still to be done on a task in this status; none when others moved it.
+def action_after(outcome: Outcome, status: TaskStatus) -> str:
+    """The action that is still to be done on a task in this status; empty when others moved it.
 
     A run that failed may never have come to start its task; left waiting, it would start again.
     After a handover a waiting task is one that people have dealt with already.
     """
-    if status is TaskStatus.IN_PROGRESS:
-        return (ACTIONS[outcome],)
-    if status in WAKES and outcome in _NOT_HANDED_OVER:
-        return ("start", ACTIONS[outcome])
-    return ()
+    waits = status in WAKES and outcome in _NOT_HANDED_OVER
+    return ACTIONS[outcome] if waits or status is TaskStatus.IN_PROGRESS else ""
 
 
 def assignee_after(ending: Ending | None, task: TaskId) -> str:

@@ -6,7 +6,7 @@ The agent's own call has shown a handover already, unless a crash or an outage c
 import structlog
 
 from entrance.errors import Conflict, Malformed, NotFound
-from orchestrator.domain.handover import actions_after, assignee_after, part_of, title_of
+from orchestrator.domain.handover import action_after, assignee_after, part_of, title_of
 from orchestrator.domain.run import Outcome, Run
 from orchestrator.domain.task import Task
 from orchestrator.runner.world import World
@@ -45,7 +45,7 @@ async def _say(world: World, run: Run, outcome: Outcome) -> None:
 
 async def _move(world: World, run: Run, task: Task, outcome: Outcome) -> None:
     to = assignee_after(run.ending, run.task)
-    for action in actions_after(outcome, task.status):
+    if action := action_after(outcome, task.status):
         await world.tracker.act(run.task, action, assign=to)
     if part := part_of(run.ending, run.task):
         await world.tracker.assign(part, run.ending.to if run.ending else "")

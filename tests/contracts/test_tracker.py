@@ -128,7 +128,7 @@ async def test_memories_are_the_agents_own_active_ones_of_the_project(stage: Sta
 async def test_an_action_moves_the_task_and_a_wrong_one_is_a_conflict(stage: Stage) -> None:
     rex = await stage.hire("rex")
     task = await stage.task(rex.bot)
-    for wrong in ("submit", "fail", "explode"):
+    for wrong in ("submit", "ask", "explode"):
         with pytest.raises(Conflict):
             await stage.tracker.act(task, wrong)
     for action, status in (("start", TaskStatus.IN_PROGRESS), ("submit", TaskStatus.IN_REVIEW)):

@@ -19,7 +19,7 @@ WORKFLOW = {
     "submit": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.IN_REVIEW),
     "ask": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
     "wait": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
-    "fail": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
+    "fail": (frozenset({*WAKES, TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
 }
 WANTS_ASSIGNEE = frozenset({"submit"})
 

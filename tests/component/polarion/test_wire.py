@@ -109,7 +109,8 @@ async def test_comments_include_their_answers_and_only_get_resolved(
 
 async def test_workflow_actions_are_described(wire: Wire, task: str) -> None:
     reply = await wire.ask("GET", f"{path_of(task)}/actions/getWorkflowActions")
-    [start] = reply.json["data"]
+    start, fail = reply.json["data"]
+    assert fail["nativeActionId"] == "fail"
     assert start == {
         "id": "1",
         "available": True,

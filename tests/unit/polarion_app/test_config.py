@@ -27,7 +27,7 @@ def test_every_type_of_the_product_is_there() -> None:
         ("submit", {"in_progress"}, "in_review"),
         ("ask", {"in_progress"}, "waiting_input"),
         ("wait", {"in_progress"}, "waiting_input"),
-        ("fail", {"in_progress"}, "failed"),
+        ("fail", {"open", "sent_back", "answered", "in_progress"}, "failed"),
         ("approve", {"in_review"}, "done"),
         ("send_back", {"in_review"}, "sent_back"),
         ("answer", {"waiting_input"}, "answered"),

@@ -5,7 +5,7 @@ import pytest
 from entrance.session import TaskId
 from orchestrator.domain.handover import (
     ACTIONS,
-    actions_after,
+    action_after,
     assignee_after,
     part_of,
     title_of,
@@ -27,21 +27,21 @@ def test_every_outcome_leaves_its_task_somewhere() -> None:
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_task_in_progress_is_moved_by_one_action(outcome: Outcome) -> None:
-    assert actions_after(outcome, TaskStatus.IN_PROGRESS) == (ACTIONS[outcome],)
+    assert action_after(outcome, TaskStatus.IN_PROGRESS) == ACTIONS[outcome]
 
 
 @pytest.mark.parametrize("status", WAKES)
 def test_a_failed_task_does_not_start_again_by_itself(status: TaskStatus) -> None:
     for outcome in (Outcome.FAILED, Outcome.STOPPED):
-        assert actions_after(outcome, status) == ("start", "fail")
+        assert action_after(outcome, status) == "fail"
     for outcome in HANDED_OVER:
-        assert actions_after(outcome, status) == (), "people have dealt with it already"
+        assert action_after(outcome, status) == "", "people have dealt with it already"
 
 
 @pytest.mark.parametrize("status", MOVED_BY_OTHERS)
 @pytest.mark.parametrize("outcome", Outcome)
 def test_what_others_moved_stays_where_it_is(outcome: Outcome, status: TaskStatus) -> None:
-    assert actions_after(outcome, status) == ()
+    assert action_after(outcome, status) == ""
 
 
 def test_a_handover_gives_the_task_or_a_part_of_it() -> None:
