@@ -35,7 +35,7 @@ TARGETS = {
 """At most, but for the events per second: through the door over direct, at least."""
 STREAMS, EVENTS_PER_S = 50, 50
 PAUSE_S = 0.02
-"""Nobody asks a model again in the moment in which an answer ends, while it is being counted."""
+"""Nobody asks a model again in the moment in which the last answer is being counted."""
 _STAMP = re.compile(rb"@([0-9.]+)@")
 
 
@@ -63,6 +63,7 @@ class Taken:
     live_delay_s: dict[str, list[float]] = field(default_factory=by_way)
     live_core: dict[str, list[float]] = field(default_factory=by_way)
     """The share of a processor."""
+    disk_s: float = 0
 
     async def burst(
         self, http: aiohttp.ClientSession, name: str, way: Way, pid: int, count: int
@@ -116,8 +117,8 @@ async def take(
 ) -> Taken:
     """All of it, the ways in turn: neither always finds the caches warm."""
     taken = Taken()
-    for _ in range(3):  # the first calls of each process are not like the others
-        for way in ways.values():
+    for way in ways.values():  # the first calls of each process are not like the others
+        for _ in range(5):
             await first_byte(http, way)
     for number in range(given.rounds):
         names = sorted(ways, reverse=bool(number % 2))
@@ -166,6 +167,20 @@ async def part(*arguments: str) -> AsyncIterator[tuple[int, Sequence[str]]]:
         await process.wait()
 
 
+async def disk_s(home: Path) -> float:
+    """Seconds that the disk takes to keep one line: the record of each call waits for it."""
+    took: list[float] = []
+    with (home / "line").open("ab") as file:
+        for _ in range(40):
+            await asyncio.sleep(PAUSE_S)
+            file.write(b"x" * 600)
+            file.flush()
+            begun = perf_counter()
+            os.fdatasync(file.fileno())
+            took.append(perf_counter() - begun)
+    return median(took)
+
+
 async def measure(home: Path, given: argparse.Namespace) -> Taken:
     """Start both processes and measure."""
     async with part("upstream") as (_, [port]):
@@ -177,7 +192,9 @@ async def measure(home: Path, given: argparse.Namespace) -> Taken:
             }
             connector = aiohttp.TCPConnector(limit=0)
             async with aiohttp.ClientSession(connector=connector, read_bufsize=1 << 18) as http:
-                return await take(http, ways, pid, given)
+                taken = await take(http, ways, pid, given)
+                taken.disk_s = await disk_s(home)
+                return taken
 
 
 def told(taken: Taken) -> dict[str, object]:
@@ -195,6 +212,7 @@ def told(taken: Taken) -> dict[str, object]:
     }
     figures = {
         "first_byte_added_ms": first["door"] - first["direct"],
+        "disk_ms": taken.disk_s * 1000,
         "live_p99_ms": p99["door"],
         "live_core_percent": 100 * core,
         "burst_cpu_ms_per_1000_events": 1e6 * burst_cpu,
