@@ -17,11 +17,11 @@ TEXT = b'{"error": "no"}'
 @pytest.mark.parametrize(
     ("packed", "encoding"),
     [
-        (TEXT, ""),
-        (TEXT, "identity"),
-        (gzip.compress(TEXT), "gzip"),
-        (gzip.compress(TEXT), "x-gzip"),
-        (zlib.compress(TEXT), "deflate"),
+        pytest.param(TEXT, "", id="plain"),
+        pytest.param(TEXT, "identity", id="identity"),
+        pytest.param(gzip.compress(TEXT), "gzip", id="gzip"),
+        pytest.param(gzip.compress(TEXT), "x-gzip", id="x-gzip"),
+        pytest.param(zlib.compress(TEXT), "deflate", id="deflate"),
     ],
 )
 def test_what_can_be_unpacked_is_read(packed: bytes, encoding: str) -> None:
