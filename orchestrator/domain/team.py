@@ -61,5 +61,5 @@ class Engagement:
 
     @property
     def left_usd(self) -> Decimal:
-        """What may still be spent; never below zero."""
-        return max(self.budget_usd - self.spent_usd, Decimal(0))
+        """What may still be spent: never below zero, and, however it is rounded, never more than all."""
+        return min(max(self.budget_usd - self.spent_usd, Decimal(0)), self.budget_usd)

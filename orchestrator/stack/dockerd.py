@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from orchestrator.stack.process import start_time
 from orchestrator.stack.steps import StepFailed
 
+POLL_S = 0.05
 DAEMON_JSON = Path("/etc/docker/daemon.json")
 # An engine older than 23.0.11 forwards a sandbox's DNS questions to the host's resolver, even from
 # an internal network; the dead resolver stops that. The logs of containers are capped.
@@ -41,20 +43,30 @@ def flags(daemon_json: Path) -> list[str]:
     return found
 
 
-def clear_stale_pid_file(pid_file: Path, *, program: str) -> None:
+def clear_stale_pid_file(pid_file: Path, *, program: str, patience_s: float = 0.0) -> None:
     """Remove the pid file of a killed engine: its process is gone, a zombie, or another program.
 
-    The engine takes a zombie containerd for a running one, waits for it and gives up.
+    The engine takes a zombie containerd for a running one, waits for it and gives up. A containerd
+    whose dockerd was killed is killed by the kernel a moment later: `patience_s` is that moment.
     """
     try:
         pid = int(pid_file.read_text())
     except (OSError, ValueError):
         return
-    with suppress(OSError):
-        name = Path(f"/proc/{pid}/comm").read_text().strip()
-        if name == program and start_time(pid) is not None:
+    deadline = time.monotonic() + patience_s
+    while _runs(pid, program):
+        if time.monotonic() >= deadline:
             return
+        time.sleep(POLL_S)
     pid_file.unlink(missing_ok=True)
+
+
+def _runs(pid: int, program: str) -> bool:
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return False
+    return name == program and start_time(pid) is not None
 
 
 def mount_cgroups(root: Path = Path("/sys/fs/cgroup")) -> None:

@@ -32,6 +32,7 @@ PID_FILE = Path("/run/sandgate-engine.pid")
 LOG = Path("/var/log/docker.log")
 ANSWER_S = 5.0
 CALL_S = 120.0
+CONTAINERD_GONE_S = 5.0
 START_S = 60.0
 MIN_FREE_BYTES = 3 * 1024**3
 
@@ -152,7 +153,11 @@ def _start_by_systemd(step: Step, *, settle: bool) -> Engine:
 def _start_detached(step: Step) -> Engine:
     step.doing("starting the Docker engine")
     clear_stale_pid_file(Path("/var/run/docker.pid"), program="dockerd")
-    clear_stale_pid_file(Path("/var/run/docker/containerd/containerd.pid"), program="containerd")
+    clear_stale_pid_file(
+        Path("/var/run/docker/containerd/containerd.pid"),
+        program="containerd",
+        patience_s=CONTAINERD_GONE_S,
+    )
     program = Program(
         name="The Docker engine",
         argv=("dockerd", "--log-level", "warn", *flags(DAEMON_JSON)),

@@ -1,5 +1,6 @@
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,15 @@ def test_only_the_pid_file_of_a_gone_engine_is_removed(
     pid_file.write_text(text)
     clear_stale_pid_file(pid_file, program=program)
     assert pid_file.exists() is (stays == "stays")
+
+
+def test_a_process_that_is_on_its_way_out_is_waited_for(tmp_path: Path) -> None:
+    dying = subprocess.Popen(["sleep", "0.3"])
+    pid_file = tmp_path / "containerd.pid"
+    pid_file.write_text(str(dying.pid))
+    clear_stale_pid_file(pid_file, program="sleep", patience_s=20)
+    assert not pid_file.exists()
+    dying.wait()
 
 
 def test_the_pid_file_of_a_zombie_is_removed(tmp_path: Path) -> None:
