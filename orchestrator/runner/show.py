@@ -3,6 +3,9 @@
 The agent's own call has shown a handover already, unless a crash or an outage came in between.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import structlog
 
 from entrance.errors import Conflict, Malformed, NotFound
@@ -17,14 +20,22 @@ log = structlog.get_logger()
 async def show(world: World, run: Run) -> None:
     """Bring the task to where the run's outcome leaves it; what people changed meanwhile stays.
 
-    What can never be shown (a deleted task, an action that it doesn't have) is logged and passed
-    over: the record says all of it. Raises: Unavailable, Forbidden; then it is done again.
+    What can never be shown (a deleted task, words that Polarion doesn't take, an action that the
+    task doesn't have) is logged and passed over: the record says all of it, and the task's status
+    mustn't hang on the words. Raises: Unavailable, Forbidden; then it is done again.
     """
-    try:
+    with _passed_over(run):
         task = await world.tracker.task(run.task)
         if task and run.outcome:
-            await _say(world, run, run.outcome)
+            with _passed_over(run):
+                await _say(world, run, run.outcome)
             await _move(world, run, task, run.outcome)
+
+
+@contextmanager
+def _passed_over(run: Run) -> Iterator[None]:
+    try:
+        yield
     except (Conflict, NotFound, Malformed) as error:
         log.warning("outcome_not_shown", run=run.id, outcome=run.outcome, error=str(error))
 

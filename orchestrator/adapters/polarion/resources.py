@@ -1,5 +1,6 @@
 """What Polarion's answers mean, typed [pure]. Parsing is tolerant: nulls and strangers do no harm."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ TextType = Literal["text/plain", "text/html"]
 _OWN_FIELDS = frozenset({"id", "type", "title", "status", "description", "created", "updated"})
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ITEM_SEGMENTS = 2
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +206,22 @@ def decoded(value: Any) -> Any:
 
 
 def encoded(value: Any) -> Any:
-    """The reverse of `decoded`; times become what Polarion writes."""
+    """The reverse of `decoded`; times become what Polarion writes, and texts what it takes."""
     if isinstance(value, Text):
-        return {"type": value.type, "value": value.value}
+        return {"type": value.type, "value": writable(value.value)}
+    if isinstance(value, str):
+        return writable(value)
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return value
+
+
+def writable(text: str) -> str:
+    """The text without what no XML and no JSON can hold (Polarion refuses the whole of it then).
+
+    Agents and programs write such bytes; a question must not go unread for one of them.
+    """
+    return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def split_item(item: str) -> tuple[str, str]:

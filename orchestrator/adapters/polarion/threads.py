@@ -65,7 +65,7 @@ class Comments(_OfItem):
         """Add one, once; its full id. `parent`: the full id of the comment that it answers."""
         attributes: dict[str, Any] = {"text": encoded(text), "resolved": False}
         if title:
-            attributes["title"] = title
+            attributes["title"] = encoded(title)
         row: dict[str, Any] = {"type": "workitem_comments", "attributes": attributes}
         if parent:
             row["relationships"] = {

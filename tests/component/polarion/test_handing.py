@@ -279,3 +279,12 @@ async def test_a_run_that_is_over_delegates_nothing(office: Office) -> None:
     result = await office.call("delegate", **arguments(office, "delegate"))
     assert result.is_error
     assert [one.title for one in await office.tasks()] == ["Other"]
+
+
+async def test_a_question_with_an_escape_sequence_in_it_is_read_all_the_same(
+    office: Office,
+) -> None:
+    """Polarion refuses a text for one control character; the task would wait with no question."""
+    await office.call("ask_questions", questions=["\x1b[2JWhich one?"])
+    await shows(office, "ask_questions")
+    assert (await office.said())[0][2] == "1. \N{REPLACEMENT CHARACTER}[2JWhich one?"

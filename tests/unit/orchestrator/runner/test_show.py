@@ -153,8 +153,9 @@ class Refusing(FakeTracker):
 
 
 async def test_words_that_polarion_never_takes_hold_nothing_up(world: FakeWorld) -> None:
-    world.tracker = Refusing(tasks=[TASK])
+    world.tracker = Refusing(tasks=[replace(TASK, status=TaskStatus.IN_PROGRESS)])
     await show(world.world(), failed())
+    assert task_in(world).status is TaskStatus.FAILED
 
 
 async def test_an_outage_is_waited_out(world: FakeWorld) -> None:

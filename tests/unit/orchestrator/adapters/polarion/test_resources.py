@@ -101,3 +101,19 @@ def test_values_are_encoded_as_polarion_writes_them() -> None:
 def test_what_is_no_full_id_is_refused(item: str) -> None:
     with pytest.raises(ValueError, match="write PROJECT/ITEM"):
         split_item(item)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("a\tb\r\nc \u00e9 \U0001f600", "a\tb\r\nc \u00e9 \U0001f600"),
+        ("\x1b[2J\x00\x07", "\ufffd[2J\ufffd\ufffd"),
+        ("half \ud800 a pair", "half \ufffd a pair"),
+    ],
+)
+def test_what_polarion_refuses_is_replaced_and_the_rest_of_a_text_arrives(
+    written: str, kept: str
+) -> None:
+    """An agent's question with an escape sequence in it was never seen by anybody."""
+    assert encoded(written) == kept
+    assert encoded(Text(written)) == {"type": "text/plain", "value": kept}
