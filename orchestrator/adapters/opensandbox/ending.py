@@ -102,6 +102,13 @@ class Ending:
                 log.info("stale_address_unregistered", address=address)
                 await self._admission.unregister(address)
 
+    async def close_stale_addresses(self) -> None:
+        """The same after an end: a container that was dead already had no address left to close."""
+        try:
+            await self.forget_stale_addresses()
+        except SandgateError as error:
+            log.warning("stale_addresses_stay", error=str(error))
+
     async def _close(self, address: str) -> None:
         try:
             async with self._addresses:

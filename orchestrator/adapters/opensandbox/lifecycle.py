@@ -56,7 +56,8 @@ class Lifecycle:
     async def create(self, spec: SandboxSpec) -> Sandbox:
         """See `ports.Sandboxes.create`."""
         request = create_request(self._blueprint, spec)
-        await self._admission.check()
+        # A new container gets a freed address: it mustn't be let through before it was inspected.
+        await self._ending.forget_stale_addresses()
         _require_mounted(spec)
         await self.kill(spec.run)
         began = time.monotonic()
@@ -93,8 +94,11 @@ class Lifecycle:
 
     async def kill(self, run: RunId) -> None:
         """See `ports.Sandboxes.kill`."""
-        for found in await self._engine.containers(run):
+        containers = await self._engine.containers(run)
+        for found in containers:
             await self._ending.end(found.sandbox, found.address)
+        if not all(found.address for found in containers):
+            await self._ending.close_stale_addresses()
         for volume in tmp_volumes(self._blueprint, run):
             await self._ending.remove_volume(volume.name)
 
@@ -102,11 +106,13 @@ class Lifecycle:
         """See `ports.Sandboxes.renew`. A sandbox whose firewall is down is ended at once.
 
         (Any restart of the host's own firewall may flush our table: the whole host is open then.)
+        One whose address is missing from a whole table is let in again: the table was made anew.
         """
         wrong = await self._admission.flaws()
         if wrong:
             await self._ending.end(sandbox.id, sandbox.address)
             raise NotFound(f"sandbox {sandbox.id} was ended: its firewall is down: {wrong[0]}")
+        await self._ending.admit(sandbox.address)
         await self._expire(sandbox.id)
 
     async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
@@ -128,6 +134,11 @@ class Lifecycle:
         for _ in range(LIVE_PINGS):
             try:
                 return await execd.ping()
+            except Forbidden as error:
+                raise NotFound(
+                    f"sandbox {sandbox.id} is lost: its execd does not take our token"
+                    " (it is made from the vault's key: was that changed?)"
+                ) from error
             except (Unavailable, Malformed):
                 await asyncio.sleep(LIVE_PING_PAUSE_S)
         if not await self._server.answers():

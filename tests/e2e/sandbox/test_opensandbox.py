@@ -198,6 +198,43 @@ async def test_an_execd_that_is_dead_while_its_container_runs_is_lost(
         lab.client.api.unpause(f"sandbox-{sandbox.id}")
 
 
+async def test_an_execd_that_does_not_know_our_token_is_lost(
+    sandboxes: OpenSandboxes, sandbox: Sandbox, spec: SandboxSpec
+) -> None:
+    """Another key file, and the run would have stayed `running` until the sandbox's own end."""
+    found = await sandboxes.find(spec.run, TOKEN)
+    assert found is not None
+    assert found.id == sandbox.id
+    assert await sandboxes.find(spec.run, "another token") is None
+
+
+async def test_the_end_of_a_dead_sandbox_closes_its_address(
+    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox, spec: SandboxSpec
+) -> None:
+    """A dead container has no address any more: the next one may get it."""
+    lab.client.api.kill(f"sandbox-{sandbox.id}")
+    await sandboxes.kill(spec.run)
+    assert await Firewall(lab.bridge).registered() == set()
+
+
+async def test_a_new_sandbox_finds_no_address_of_an_older_one_open(
+    lab: Lab, sandboxes: OpenSandboxes, spec: SandboxSpec
+) -> None:
+    firewall = Firewall(lab.bridge)
+    await firewall.register(str(lab.bridge.subnet[77]))
+    made = await sandboxes.create(spec)
+    assert await firewall.registered() == {made.address}
+
+
+async def test_an_address_that_somebody_closed_is_let_in_at_the_next_heartbeat(
+    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox
+) -> None:
+    firewall = Firewall(lab.bridge)
+    await firewall.unregister(sandbox.address)
+    await sandboxes.renew(sandbox)
+    assert await firewall.registered() == {sandbox.address}
+
+
 async def test_a_command_can_not_kill_its_execd(sandboxes: OpenSandboxes, sandbox: Sandbox) -> None:
     """CASE-85."""
     await sandboxes.execute(sandbox, ["bash", "-c", "kill -9 1; kill -9 -1"])
