@@ -4,10 +4,12 @@ Other people's libraries (aiohttp, asyncio, docker) log by the standard library:
 by the same way, and are redacted just the same.
 """
 
+import io
 import logging
 import re
 import sys
-from typing import Any, TextIO
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import structlog
 
@@ -32,12 +34,13 @@ def redact(line: str) -> str:
 
 def configure(stream: TextIO | None = None) -> None:
     """Set structlog and the standard library's logging up for this process, to `stream` or stdout."""
-    out = stream or sys.stdout
-    render = _renderer(terminal=out.isatty())
+    given = stream or sys.stdout
+    out = _Patient(given)
+    render = _renderer(terminal=given.isatty())
     structlog.configure(
         processors=[*_SHARED, render],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(out),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", out)),
     )
     handler = logging.StreamHandler(out)
     handler.setFormatter(
@@ -48,6 +51,22 @@ def configure(stream: TextIO | None = None) -> None:
     )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(capture=True)
+
+
+class _Patient(io.TextIOBase):
+    """A stream that a full disk costs lines, and never the program: runs must be brought to an end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def _renderer(*, terminal: bool) -> structlog.typing.Processor:

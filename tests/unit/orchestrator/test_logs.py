@@ -1,6 +1,7 @@
 """What the runner's log says, and above all what it never says."""
 
 import asyncio
+import errno
 import io
 import json
 import logging
@@ -22,6 +23,13 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class FullDisk(io.StringIO):
+    """A stream that takes nothing any more."""
+
+    def write(self, text: str, /) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.fixture(autouse=True)
@@ -154,3 +162,9 @@ async def test_what_asyncio_reports_of_a_broken_callback_is_redacted(out: io.Str
     )
     assert lines(out)[0]["logger"] == "asyncio"
     assert "a1B2" not in out.getvalue()
+
+
+def test_a_full_disk_costs_lines_and_not_the_program() -> None:
+    logs.configure(FullDisk())
+    structlog.get_logger().error("said")
+    logging.getLogger("aiohttp").error("so does this")
