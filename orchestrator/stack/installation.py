@@ -185,9 +185,17 @@ def _home_hash(home: Path) -> bytes:
 
 def _read(file: Path) -> _Kept:
     try:
-        return _Kept.model_validate_json(file.read_text())
-    except (OSError, ValidationError) as error:
-        raise StepFailed("The installation's file can't be read", why=f"{file}: {error}") from error
+        return _Kept.model_validate_json(file.read_bytes())
+    except OSError as error:
+        why = error.strerror or str(error)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        why = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}".removeprefix(": ")
+    raise StepFailed(
+        f"{file} can't be read",
+        why=why,
+        what_to_do="Mend it. Without it `sandgate up` chooses new ports, and keeps all data.",
+    )
 
 
 def _write(file: Path, kept: _Kept) -> None:

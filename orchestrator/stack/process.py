@@ -48,6 +48,7 @@ class Program:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.pid_file.parent.mkdir(parents=True, exist_ok=True)
         rotate(self.log)
+        self._since.write_text(str(self.log.stat().st_size if self.log.exists() else 0))
         try:
             with self.log.open("ab") as log:
                 child = _Detached(
@@ -79,11 +80,16 @@ class Program:
         return stopped
 
     def log_tail(self, lines: int = 15) -> str:
-        """The last lines of its log, for a person."""
-        with suppress(OSError):
-            text = self.log.read_text(errors="replace")
-            return "\n".join(text.splitlines()[-lines:])
+        """The last lines that it has logged since its start, for a person."""
+        with suppress(OSError, ValueError), self.log.open("rb") as log:
+            log.seek(int(self._since.read_text()))
+            return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
         return ""
+
+    @property
+    def _since(self) -> Path:
+        """Where in its log what it says since its last start begins."""
+        return self.pid_file.with_suffix(".since")
 
     def wait_ready(self, probe: Callable[[], bool], *, timeout_s: float) -> None:
         """Wait until `probe` says yes.

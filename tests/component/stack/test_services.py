@@ -1,5 +1,6 @@
 """Services with real processes: what restarts them, what doesn't, and what is said when one fails."""
 
+import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -96,7 +97,7 @@ def test_a_port_that_another_has_is_a_sentence_and_nothing_is_started(make: Make
         pytest.raises(StepFailed, match=f"can't listen on 127.0.0.1:{service.port}") as failed,
     ):
         ensure(service)
-    assert "python" in failed.value.why, "who has it"
+    assert f"(pid {os.getpid()})" in failed.value.why, "who has it"
     assert not service.program.alive()
     assert ensure(service) == ["starting the listener"], "it breaks nothing for the next try"
 
@@ -106,6 +107,14 @@ def test_one_that_ends_while_it_starts_shows_the_end_of_its_log(make: Make) -> N
         ensure(make(code=DIES))
     assert "no such luck" in failed.value.why
     assert ensure(make()) == ["starting the listener"]
+
+
+def test_what_it_said_in_an_earlier_life_explains_nothing(make: Make) -> None:
+    ensure(make())
+    make().program.stop()
+    with pytest.raises(StepFailed) as failed:
+        ensure(make(code=DIES))
+    assert failed.value.why == "no such luck"
 
 
 def test_the_fingerprint_tells_the_parts_apart() -> None:

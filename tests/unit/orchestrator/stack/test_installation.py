@@ -52,11 +52,26 @@ def test_a_copied_home_is_no_second_installation(tmp_path: Path) -> None:
         Installation.open(tmp_path / "copy", create=True)
 
 
-def test_an_unreadable_file_is_told_and_kept(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"name": 1')
-    with pytest.raises(StepFailed, match=FILE):
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b'{"name": 1', "Invalid JSON"),
+        (b"", "Invalid JSON"),
+        (b"\xff\xfe\x00", "Invalid JSON"),
+        (
+            b'{"home": "/h", "name": "n", "subnet": "10.0.0.0/24", "ports": {"runner": "a"}}',
+            "ports",
+        ),
+    ],
+)
+def test_an_unreadable_file_is_told_and_kept(tmp_path: Path, content: bytes, why: str) -> None:
+    """In a sentence, and nothing of the library's that found it."""
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(StepFailed, match=FILE) as failed:
         Installation.open(tmp_path, create=True)
-    assert (tmp_path / FILE).read_text() == '{"name": 1'
+    assert failed.value.why.startswith(why)
+    assert "pydantic" not in str(failed.value)
+    assert (tmp_path / FILE).read_bytes() == content
 
 
 def test_a_half_written_file_of_an_interrupted_try_does_no_harm(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
 from orchestrator.stack.process import Program
+from orchestrator.stack.services import fingerprint
 from orchestrator.stack.steps import StepFailed
 from orchestrator.stack.wiring import (
     Wishes,
@@ -140,3 +141,36 @@ def test_two_installations_share_no_address_and_no_name(tmp_path: Path) -> None:
     assert bridge_of(one).name != bridge_of(two).name
     assert not one.subnet.overlaps(two.subnet)
     assert one.name not in str(runner_env(two, wishes(two), TAGS, {}))
+
+
+@pytest.mark.parametrize(
+    ("lost", "restarted"),
+    [
+        ("pocketbase.password", {"PocketBase", "runner"}),
+        ("polarion-admin.token", {"polarion", "runner"}),
+        ("opensandbox.key", {"The OpenSandbox server", "runner"}),
+        ("api.token", {"runner"}),
+    ],
+)
+def test_a_key_that_was_lost_restarts_whoever_has_read_it(
+    here: Installation, lost: str, restarted: set[str]
+) -> None:
+    """Else the one who reads it next would be refused by the one who has the old one."""
+    before = made_of(here)
+    (here.keys / lost).unlink()
+    after = made_of(here)
+    assert {name for name in before if before[name] != after[name]} == restarted
+
+
+def made_of(here: Installation) -> dict[str, str]:
+    """The services' fingerprints, by name, in the order in which `up` asks for them."""
+    env = runner_env(here, wishes(here), TAGS, INHERITED)
+    return {
+        service.program.name: fingerprint(service.program, service.content)
+        for service in (
+            pocketbase.service(here.home, here.ports.pocketbase),
+            services.polarion(here, INHERITED),
+            services.opensandbox(opensandbox_server(here, wishes(here), TAGS), INHERITED),
+            services.runner(here, env),
+        )
+    }
