@@ -101,6 +101,19 @@ class AuditFile:
             {"kind": "outcome", "of": record.of, "result": record.result, "detail": detail}
         )
 
+    async def check(self) -> int:
+        """How many lines there are: it can be written, and its chain is whole. Raises: Unavailable."""
+        try:
+            return await asyncio.to_thread(self._check_now)
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"the audit log can't be relied on: {error}") from error
+
+    def _check_now(self) -> int:
+        with self._lock, open(self._path, "ab", opener=_private) as file:
+            size = self._size_of(file)
+        # Its end moves on meanwhile; what is checked ends with a whole line.
+        return verify(self._path, size)
+
     async def _append(self, fields: dict[str, Any]) -> int:
         try:
             return await asyncio.to_thread(self._append_now, fields)
@@ -125,14 +138,18 @@ class AuditFile:
         if self._torn:
             os.ftruncate(file.fileno(), self._size)  # half a line would break the chain for good
             self._torn = False
-        size = os.fstat(file.fileno()).st_size
-        if size != self._size:
-            raise OSError(f"it has {size} bytes where we left {self._size}: somebody changed it")
+        self._size_of(file)
         self._torn = True
         file.write(raw)
         file.flush()
         os.fdatasync(file.fileno())
         self._torn = False
+
+    def _size_of(self, file: BinaryIO) -> int:
+        size = os.fstat(file.fileno()).st_size
+        if size != self._size:
+            raise OSError(f"it has {size} bytes where we left {self._size}: somebody changed it")
+        return size
 
 
 def digest(line: Mapping[str, Any]) -> str:
@@ -141,11 +158,17 @@ def digest(line: Mapping[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()
 
 
-def verify(path: Path) -> int:
-    """Check the whole chain; say how many lines it has. Raises: ValueError naming the line."""
-    prev, count = GENESIS, 0
+def verify(path: Path, size_bytes: int | None = None) -> int:
+    """Check the whole chain, or its first `size_bytes`; say how many lines it has.
+
+    Raises: ValueError naming the line.
+    """
+    prev, count, seen = GENESIS, 0, 0
     with path.open("rb") as file:
-        for count, raw in enumerate(file, start=1):
+        for raw in file:
+            if seen == size_bytes:
+                break
+            count, seen = count + 1, seen + len(raw)
             prev = _next_hash(raw, count, prev)
             if not prev:
                 raise ValueError(f"{path}: line {count} breaks the chain")

@@ -218,6 +218,10 @@ class Progress:
 class Sandboxes(Protocol):
     """Sandboxes on a Docker host through OpenSandbox. A lost sandbox raises NotFound in every call."""
 
+    async def ping(self) -> None:
+        """Return when the server answers. Raises: Unavailable."""
+        ...
+
     async def create(self, spec: SandboxSpec) -> Sandbox:
         """Make it, check that it is exactly what was asked, admit its address, wait until it answers.
 

@@ -101,14 +101,22 @@ class Vault:
         decision = binding.allows(method, url)
         if isinstance(decision, Deny):
             raise Forbidden(f"secret {name!r}: {decision.reason}")
-        value = unseal(
-            self._keyring, row.kid, row.blob, bound_to(COLLECTION, name, row.version, row.meta)
-        )
-        return Credential(name, binding, value.decode()).headers()
+        return Credential(name, binding, self._unsealed(row).decode()).headers()
 
     async def delete(self, name: str) -> None:
         """Forget a secret. Raises: Unavailable."""
         await self._store.delete(name)
+
+    async def check(self) -> int:
+        """How many secrets there are; each opens. Raises: Malformed that names the others, Unavailable."""
+        rows = await self._store.list()
+        shut = sorted(row.name for row in rows if not self._opens(row))
+        if shut:
+            raise Malformed(
+                f"{len(shut)} of {len(rows)} secrets don't open with this installation's key: "
+                f"put its file back, or set them again ({', '.join(shut)})"
+            )
+        return len(rows)
 
     async def names(self) -> list[str]:
         """The names of all secrets, sorted. Raises: Unavailable."""
@@ -118,6 +126,17 @@ class Vault:
         """All secrets without their values, by name. Raises: Malformed, Unavailable."""
         rows = sorted(await self._store.list(), key=lambda row: row.name)
         return [SecretInfo(row.name, row.version, _binding_in(row)) for row in rows]
+
+    def _opens(self, row: Sealed) -> bool:
+        try:
+            self._unsealed(row)
+        except Malformed:
+            return False
+        return True
+
+    def _unsealed(self, row: Sealed) -> bytes:
+        bound = bound_to(COLLECTION, row.name, row.version, row.meta)
+        return unseal(self._keyring, row.kid, row.blob, bound)
 
 
 def _binding_in(row: Sealed) -> Binding:

@@ -87,12 +87,21 @@ def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
     async def polarion() -> str:
         return f"{len(await parts.tracker.engagements())} active engagements"
 
+    async def opensandbox() -> str:
+        await parts.world.sandboxes.ping()
+        return "it answers"
+
     async def secrets() -> str:
-        return f"{len(await parts.vault.names())} secrets sealed"
+        return f"{await parts.vault.check()} secrets sealed, each opens"
+
+    async def audit() -> str:
+        return f"{await parts.audit.check()} lines, an unbroken chain"
 
     return {
         "sandbox network": posture.check,
         "PocketBase": store,
         "Polarion": polarion,
+        "OpenSandbox": opensandbox,
         "vault": secrets,
+        "audit log": audit,
     }

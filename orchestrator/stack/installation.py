@@ -192,9 +192,9 @@ def _read(file: Path) -> _Kept:
         first = error.errors(include_url=False, include_input=False)[0]
         why = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}".removeprefix(": ")
     raise StepFailed(
-        f"{file} can't be read",
-        why=why,
-        what_to_do="Mend it. Without it `sandgate up` chooses new ports, and keeps all data.",
+        "The installation's file can't be read",
+        why=f"{file}: {why}",
+        what_to_do="Mend or restore it: secrets, grants and git remotes name the ports in it.",
     )
 
 

@@ -32,6 +32,10 @@ class FakeSandboxes:
         self.refuse: SandgateError | None = None
         self.host = Evidence()
 
+    async def ping(self) -> None:
+        if self.refuse:
+            raise self.refuse
+
     async def create(self, spec: SandboxSpec) -> Sandbox:
         if self.refuse:
             raise self.refuse

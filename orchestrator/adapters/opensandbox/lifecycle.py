@@ -141,9 +141,13 @@ class Lifecycle:
                 ) from error
             except (Unavailable, Malformed):
                 await asyncio.sleep(LIVE_PING_PAUSE_S)
+        await self.require_server()
+        raise NotFound(f"sandbox {sandbox.id} is lost: its execd does not answer any more")
+
+    async def require_server(self) -> None:
+        """Raises: Unavailable unless the server answers."""
         if not await self._server.answers():
             raise Unavailable("the OpenSandbox server does not answer")
-        raise NotFound(f"sandbox {sandbox.id} is lost: its execd does not answer any more")
 
     def execd(self, sandbox: Sandbox) -> Execd:
         """The way into a sandbox."""

@@ -20,6 +20,10 @@ class OpenSandboxes:
         self._life = Lifecycle(parts)
         self._engine = parts.engine
 
+    async def ping(self) -> None:
+        """Return when the server answers. Raises: Unavailable."""
+        await self._life.require_server()
+
     async def create(self, spec: SandboxSpec) -> Sandbox:
         """Make it, see that it is exactly what was asked, admit its address, wait until it answers.
 

@@ -138,3 +138,32 @@ async def test_a_last_line_that_can_not_be_read_keeps_the_door_shut(path: Path) 
 async def test_a_path_that_is_no_text_is_recorded_all_the_same(path: Path) -> None:
     await opened(path).decided(Decided("request", "GET /\udcff", Deny("no \ud800"), SESSION))
     assert verify(path) == 1
+
+
+async def test_a_look_at_a_whole_log_counts_its_lines_while_it_grows(path: Path) -> None:
+    audit = opened(path)
+    assert await audit.check() == 0
+    for _ in range(3):
+        await audit.decided(RECORD)
+    looks, _ = await asyncio.gather(audit.check(), audit.decided(RECORD))
+    assert looks in {3, 4}
+
+
+async def test_a_look_finds_what_was_done_to_a_log(path: Path) -> None:
+    audit = opened(path)
+    for _ in range(3):
+        await audit.decided(RECORD)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"deny"', b'"dery"', 1))
+    with pytest.raises(Unavailable, match="line 1 breaks the chain"):
+        await audit.check()
+    path.write_bytes(whole[:-5])
+    with pytest.raises(Unavailable, match="somebody changed it"):
+        await audit.check()
+
+
+async def test_a_look_finds_a_log_that_can_not_be_written(path: Path) -> None:
+    audit = opened(path)
+    path.mkdir()
+    with pytest.raises(Unavailable, match="can't be relied on"):
+        await audit.check()

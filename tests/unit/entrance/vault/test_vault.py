@@ -118,3 +118,15 @@ async def test_repositories_get_the_secret_that_their_grant_names(vault: Vault) 
     ):
         with pytest.raises(Forbidden):
             await credentials.headers_for(broken, "GET")
+
+
+async def test_a_look_names_the_secrets_that_another_key_sealed(
+    vault: Vault, store: FakeSecretStore
+) -> None:
+    """The key file was lost, and a fresh one made: nothing else would say so before a run fails."""
+    await vault.put("old", VALUE, ["a.example"], "git")
+    assert await vault.check() == 1
+    fresh = Vault(store, Keyring("n", {"n": b"n" * 32}))
+    await fresh.put("new", VALUE, ["a.example"], "git")
+    with pytest.raises(Malformed, match=r"1 of 2 secrets .* \(old\)"):
+        await fresh.check()

@@ -69,7 +69,7 @@ def test_an_unreadable_file_is_told_and_kept(tmp_path: Path, content: bytes, why
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(StepFailed, match=FILE) as failed:
         Installation.open(tmp_path, create=True)
-    assert failed.value.why.startswith(why)
+    assert failed.value.why.startswith(f"{tmp_path / FILE}: {why}")
     assert "pydantic" not in str(failed.value)
     assert (tmp_path / FILE).read_bytes() == content
 
