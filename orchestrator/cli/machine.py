@@ -57,8 +57,11 @@ def down(
         say(console, f"{home} holds no installation: there is nothing to do")
         return
     here = installation()
+    line = ""
     for line in take_away(here) if purge else take_down(here):
         say(console, line)
+    if not line:
+        say(console, "nothing of it was running")
 
 
 def status(json: JsonFlag = False) -> None:

@@ -41,7 +41,8 @@ def listing(
         print_json(runs)
         return
     columns = ("run", "task", "agent", "state", "outcome", "cause", "cost USD", "tokens", "started")
-    print_table(console, columns, [_row(run) for run in runs])
+    spare = ("tokens", "started", "agent", "state")
+    print_table(console, columns, [_row(run) for run in runs], spare=spare)
 
 
 @app.command()

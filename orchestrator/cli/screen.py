@@ -17,6 +17,7 @@ _UNSEEN = (
 _CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_UNSEEN}]")
 _CONTROL_IN_JSON = re.compile(f"[\x7f-\x9f{_UNSEEN}]")
 LONGEST_LINE = 160
+LONGEST_CELL = 2000
 WIDEST = 10_000
 """Wider than any row; a table is only as wide as it must be."""
 
@@ -63,24 +64,61 @@ def say(console: Console, text: object, style: str = "") -> None:
     console.print(Text(plain(text), style=style), soft_wrap=True)
 
 
-def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def print_table(
+    console: Console,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    spare: Sequence[str] = (),
+) -> None:
     """Print rows under columns; a word with a style of its own gets it.
 
-    No cell is cut: a run's id is there to be copied. In a file or a pipe a row is one line.
+    No cell is cut: a run's id is there to be copied. On a terminal that is too narrow the `spare`
+    columns are left out, as many as must be, in their order. In a file or a pipe a row is one line.
     """
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(styled(cell) for cell in row))
     wide = console if console.is_terminal else Console(file=console.file, width=WIDEST)
+    left_out: set[str] = set()
+    table = _table(columns, rows, left_out)
+    for column in spare:
+        if wide.measure(table, options=wide.options.update(width=WIDEST)).maximum <= wide.width:
+            break
+        left_out.add(column)
+        table = _table(columns, rows, left_out)
     wide.print(table)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], left_out: set[str]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    kept = [number for number, column in enumerate(columns) if column not in left_out]
+    for number in kept:
+        table.add_column(columns[number], overflow="fold")
+    for row in rows:
+        table.add_row(*(styled(row[number]) for number in kept))
+    return table
 
 
 def styled(cell: object) -> Text:
     """A cell's text, in its word's style."""
-    text = one_line(cell)
+    text = one_line(readable(cell), LONGEST_CELL)
     return Text(text, style=STYLES.get(text, ""))
+
+
+def readable(value: object) -> str:
+    """A value as people write it: `a 1, b (c 2)` for an object, nothing for none."""
+    match value:
+        case None:
+            return ""
+        case Mapping():
+            return ", ".join(f"{key} {_inner(inner)}" for key, inner in value.items())
+        case list() | tuple():
+            return ", ".join(_inner(inner) for inner in value)
+        case _:
+            return str(value)
+
+
+def _inner(value: object) -> str:
+    text = readable(value)
+    return f"({text})" if isinstance(value, Mapping | list | tuple) else text or "-"
 
 
 def event_line(event: Mapping[str, Any]) -> Text | None:

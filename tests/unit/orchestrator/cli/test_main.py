@@ -121,6 +121,11 @@ def test_taking_down_what_is_not_there_is_done_at_once(
     assert done.out == f"{home} holds no installation: there is nothing to do\n"
 
 
+def test_taking_down_what_is_down_says_so(home: Path) -> None:
+    Installation.open(home, create=True)
+    assert sandgate("down").out == "nothing of it was running\n"
+
+
 @pytest.mark.parametrize("arguments", [("down", "--purge"), ("status",), ("run", "ls")])
 def test_a_home_that_was_moved_is_not_touched(home: Path, arguments: tuple[str, ...]) -> None:
     elsewhere = home.with_name("elsewhere")

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from orchestrator.cli.screen import event_line, one_line, plain, print_table
+from orchestrator.cli.screen import event_line, one_line, plain, print_table, readable
 
 
 def printed(*, terminal: bool, width: int) -> str:
@@ -27,6 +27,35 @@ def test_on_a_narrow_terminal_no_cell_is_cut() -> None:
     assert "…" not in shown
     rows = [line.split() for line in shown.splitlines()[1:]]
     assert "".join(row[0] for row in rows) == "4ecg7fhzz98aljp"
+
+
+@pytest.mark.parametrize(
+    ("width", "kept"),
+    [(60, ["run", "outcome", "tokens"]), (33, ["run", "outcome"])],
+)
+def test_a_narrow_terminal_goes_without_the_spare_columns(width: int, kept: list[str]) -> None:
+    """An id that is folded into two lines can't be copied."""
+    file = StringIO()
+    console = Console(file=file, force_terminal=True, width=width, color_system=None)
+    row = ("4ecg7fhzz98aljp", "submitted", 1234567)
+    print_table(console, ("run", "outcome", "tokens"), [row], spare=["tokens"])
+    head, first = [line.split() for line in file.getvalue().splitlines()]
+    assert head == kept
+    assert first[0] == row[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, ""),
+        ("text", "text"),
+        ({"queued": 0.1, "running": 2}, "queued 0.1, running 2"),
+        ({"exit": {"code": None, "detail": ""}, "tools": ["a", "b"]},
+         "exit (code -, detail -), tools (a, b)"),
+    ],
+)  # fmt: skip
+def test_a_value_is_shown_as_people_write_it(value: object, shown: str) -> None:
+    assert readable(value) == shown
 
 
 @pytest.mark.parametrize("nasty", ["\x1b[2J", "\x07", "\u202e", "\x9b31m"])
