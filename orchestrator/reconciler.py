@@ -4,6 +4,7 @@ What an error means to the loop is a table: it is what the caller does about it 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -67,6 +68,8 @@ class Reconciler:
             return AT_ONCE
         except Unavailable as error:
             log.warning("step_postponed", error=str(error))
+            with suppress(SandgateError):
+                await self._say_why(await self.world.runs.latest(task), str(error))
             return error.retry_after_s or WAIT_S
         except (Forbidden, Malformed, NotFound) as error:
             return await self._give_up(task, error)
@@ -98,6 +101,7 @@ class Reconciler:
                 return None
             case Wait(reason):
                 log.info("waiting", reason=reason)
+                await self._say_why(seen.run, reason)
                 return WAIT_S
             case Refuse() | StartRun():
                 await self._begin(seen, step)
@@ -106,6 +110,11 @@ class Reconciler:
             case _:
                 assert_never(step)
         return AT_ONCE
+
+    async def _say_why(self, run: Run | None, reason: str) -> None:
+        """Tell whoever watches the run why it doesn't go on."""
+        if run and run.active:
+            await self.world.note_once(run.id, "phase", {"state": str(run.state), "waits": reason})
 
     async def _begin(self, seen: Observed, step: Refuse | StartRun) -> None:
         task, tracker = seen.task, self.world.tracker

@@ -52,7 +52,7 @@ async def prepare(world: World, order: Order) -> None:
     Raises: Unavailable, when something can't be reached now (the step is then done again later).
     """
     run = order.run.id
-    await _enter(world, run)
+    await _enter(world, order.run)
     await clear(world, run)
     if order.task.status in WAKES:
         await world.tracker.act(order.task.id, "start")
@@ -84,10 +84,11 @@ async def clear(world: World, run: RunId) -> None:
     await world.sandboxes.kill(run)
 
 
-async def _enter(world: World, run: RunId) -> None:
+async def _enter(world: World, run: Run) -> None:
     now = world.clock.now()
-    await world.amend(run, lambda r: after(r, RunEvent.PREPARE, now))
-    await world.note(run, "phase", {"state": str(RunState.PREPARING)})
+    await world.amend(run.id, lambda r: after(r, RunEvent.PREPARE, now))
+    if run.state is RunState.QUEUED:
+        await world.note(run.id, "phase", {"state": str(RunState.PREPARING)})
 
 
 async def _open_record(world: World, run: Run) -> Run:

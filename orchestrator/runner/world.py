@@ -100,6 +100,13 @@ class World:
         """Add one event of our own to a run."""
         return await self.tell(run, [(kind, data)])
 
+    async def note_once(self, run: RunId, kind: str, data: Mapping[str, Any]) -> None:
+        """`note`, unless the newest event says the same: what is tried again says why it waits once."""
+        now = await self.counted(run)
+        newest = [event async for event in self.runs.events(run, now.events - 2)]
+        if not newest or (newest[-1].kind, newest[-1].data) != (kind, data):
+            await self.note(run, kind, data)
+
     async def tell(
         self, run: RunId, said: Sequence[tuple[str, Mapping[str, Any]]], cursor: int | None = None
     ) -> Run:

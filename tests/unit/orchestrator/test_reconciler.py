@@ -137,6 +137,25 @@ async def test_an_outage_postpones_and_a_deadline_ends_it(world: FakeWorld) -> N
     assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
 
 
+async def test_a_run_that_waits_says_why_once(world: FakeWorld) -> None:
+    """Whoever watches it saw `preparing` every few seconds, and never a reason."""
+    world.sandboxes.refuse = Unavailable("no engine")
+    reconciler = world.reconciler()
+    for _ in range(4):
+        await reconciler.handle(TASK.id)
+    world.closed = "the network is open"
+    for _ in range(3):
+        await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    assert [event.data async for event in world.runs.events(run.id)] == [
+        {"state": "queued", "trigger": "assigned"},
+        {"state": "preparing"},
+        {"state": "preparing", "waits": "no engine"},
+        {"state": "preparing", "waits": "the network is open"},
+    ]
+
+
 async def test_a_lost_sandbox_fails_the_run_and_does_not_restart_it(world: FakeWorld) -> None:
     """CASE-89: no silent restart, no double push."""
     world.sandboxes.harness.exit_code = None
