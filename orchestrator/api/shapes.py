@@ -73,7 +73,7 @@ class NewTask(Body):
 
     project: Name
     """The project's id."""
-    title: str = Field(pattern=r"\S")
+    title: str = Field(pattern=r"\S", max_length=500)
     """What is to be done, in a line."""
     description: str = ""
     """What is to be done, in full."""

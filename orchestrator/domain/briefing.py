@@ -34,6 +34,8 @@ THREAD_KEPT = 50
 """So many of a task's newest comments are put into the prompt; the agent can list the others."""
 LONGEST_TEXT = 50_000
 """Characters of one description or comment; more is cut."""
+LONGEST_TITLE = 500
+"""Characters of a title, which is one line: it isn't set off, so it mustn't pass for other lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
         "",
         f"Task: {task.id}",
         f"Item: {task.item}",
-        f"Title: {task.title}",
+        f"Title: {' '.join(task.title.split())[:LONGEST_TITLE]}",
     ]
     if task.repository:
         lines += [

@@ -1,5 +1,6 @@
 """What an engagement's grants mean for one run at the door [pure]."""
 
+import re
 from decimal import Decimal
 from urllib.parse import urlsplit
 
@@ -8,15 +9,22 @@ from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Engagement, Grants, Repository
 
+_ODD = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
+
 
 def door_name(url: str) -> str:
     """A repository's name at the door: its URL without the scheme, `host[:port]/path`.
 
-    Raises: ValueError when it is no http(s) URL, or carries credentials, a query or a fragment.
+    Raises: ValueError when it is no http(s) URL, carries credentials, a query or a fragment, or
+    could name another place than it shows.
     """
     parts = urlsplit(url)
     if "@" in parts.netloc or parts.query or parts.fragment:  # first: it may hold a secret
         raise ValueError("a repository's URL carries no user, query or fragment; use `credential`")
+    if _ODD.search(url) or {".", ".."} & set(parts.path.split("/")):
+        raise ValueError(
+            f"{url!r}: a repository's URL has no blanks, control bytes or dot segments"
+        )
     if parts.scheme not in {"http", "https"} or not parts.hostname or not parts.path.strip("/"):
         raise ValueError(f"{url!r} is not the http(s) URL of a repository")
     return f"{parts.netloc.lower()}/{parts.path.strip('/')}"

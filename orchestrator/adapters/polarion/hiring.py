@@ -60,6 +60,10 @@ class PolarionHiring:
     async def hire(
         self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
     ) -> str:
+        if project == self.pool:
+            raise Conflict(f"agents are hired from {project}, not into it: name another project")
+        if await self._agent(supervisor):
+            raise Conflict(f"{supervisor} is an agent's user: who approves must be a person")
         agent = await self._agent(bot)
         if agent is None or agent.status != "active":
             raise NotFound(f"the pool {self.pool} has no active agent with the bot user {bot}")

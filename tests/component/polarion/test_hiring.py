@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from entrance.errors import NotFound, Unavailable
+from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.adapters.polarion import NewItem, PolarionClient, Text, WorkItem
@@ -212,6 +212,22 @@ async def test_whoever_was_let_go_is_hired_anew(bureau: Bureau) -> None:
     assert second != first
     assert not (await bureau.engagement(first)).active
     assert (await bureau.engagement(second)).left_usd == 5
+
+
+async def test_an_agent_approves_no_agents_work(bureau: Bureau) -> None:
+    """As a supervisor its user would be given the role that may approve."""
+    await bureau.create()
+    with pytest.raises(Conflict, match="must be a person"):
+        await bureau.hire(supervisor=bureau.bot)
+
+
+async def test_nobody_is_hired_into_the_pool(bureau: Bureau) -> None:
+    """There an agent's user could write what other agents are told."""
+    await bureau.create()
+    with pytest.raises(Conflict, match="not into it"):
+        await bureau.hiring.hire(
+            bureau.bot, "AGENTS", supervisor="lead", budget_usd=Decimal(1), grants=GRANTS
+        )
 
 
 async def test_nobody_hires_an_agent_that_there_is_not(bureau: Bureau) -> None:

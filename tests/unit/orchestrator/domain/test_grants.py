@@ -28,7 +28,9 @@ def test_a_repository_has_its_url_as_name_without_the_scheme(url: str, name: str
     [
         "", "thing.git", "file:///etc/passwd", "ssh://git@host/x.git", "ext::sh -c id",
         "https://user:pass@host/x.git", "https://host/", "https://host", "https://host/x?y=1",
-        "https://host/x#y", "--upload-pack=evil",
+        "https://host/x#y", "--upload-pack=evil", "https://host/a/../b.git", "https://host/x/..",
+        "https://host/./x", "https://host/x\n.git", "https://host/x.git ", "https://host/\x1b[2J",
+        "https://host\\@evil.example/x",
     ],
 )  # fmt: skip
 def test_only_plain_http_urls_are_repositories(url: str) -> None:
