@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
 from typing import Any
 
 import orjson
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -76,15 +78,23 @@ def print_table(
     No cell is cut: a run's id is there to be copied. On a terminal that is too narrow the `spare`
     columns are left out, as many as must be, in their order. In a file or a pipe a row is one line.
     """
-    wide = console if console.is_terminal else Console(file=console.file, width=WIDEST)
+    if not console.is_terminal:
+        wide = Console(file=StringIO(), width=WIDEST)
+        with wide.capture() as shown:
+            wide.print(_table(columns, rows, set()))
+        console.file.writelines(f"{line.rstrip()}\n" for line in shown.get().splitlines())
+        return
     left_out: set[str] = set()
     table = _table(columns, rows, left_out)
     for column in spare:
-        if wide.measure(table, options=wide.options.update(width=WIDEST)).maximum <= wide.width:
+        if (
+            Measurement.get(console, console.options.update(width=WIDEST), table).maximum
+            <= console.width
+        ):
             break
         left_out.add(column)
         table = _table(columns, rows, left_out)
-    wide.print(table)
+    console.print(table)
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], left_out: set[str]) -> Table:
