@@ -7,6 +7,7 @@ import structlog
 
 from entrance.errors import SandgateError
 from entrance.session import RunId
+from orchestrator.domain.grants import after_handover
 from orchestrator.domain.run import RunState
 from orchestrator.runner.world import World
 
@@ -26,7 +27,7 @@ class Janitor:
         """Open the door again for runs whose harness may still be at work. Raises: Unavailable."""
         for run in await self.world.runs.active():
             if run.session and run.state is RunState.RUNNING:
-                self.world.door.open(run.session)
+                self.world.door.open(after_handover(run.session) if run.ending else run.session)
                 log.info("session_restored", run=run.id, task=run.task)
 
     async def sweep(self) -> None:

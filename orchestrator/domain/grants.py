@@ -1,6 +1,7 @@
 """What an engagement's grants mean for one run at the door [pure]."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
@@ -71,3 +72,9 @@ def session_for(
         envelopes=(Envelope("engagement", engagement.id, engagement.budget_usd),),
         unpriced_models=engagement.grants.unpriced_models,
     )
+
+
+def after_handover(session: Session) -> Session:
+    """What is left of a session once the agent has handed over: what is reviewed stays as it was."""
+    closed = tuple(replace(grant, push=False) for grant in session.repositories)
+    return replace(session, repositories=closed)

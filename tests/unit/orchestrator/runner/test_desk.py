@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from entrance.errors import Conflict, NotFound
-from entrance.session import RunId
+from entrance.session import Ended, RepoGrant, RunId, Session
 from orchestrator.domain.run import Ending, Outcome, Run, RunState, changed
+from orchestrator.janitor import Janitor
 from orchestrator.runner.desk import Desk
 from tests.fakes.clock import START
 from tests.fakes.run import a_run
-from tests.fakes.world import FakeWorld
+from tests.fakes.world import TASK, FakeWorld
 
 ENDING = Ending(Outcome.SUBMITTED, "done", START)
 OTHER = Ending(Outcome.ASKED, "why?", START)
@@ -53,6 +54,42 @@ async def test_a_handover_that_was_refused_leaves_room_for_another(
     assert (await world.runs.get(run.id)).ending is None
     await desk.hand_over(run.id, OTHER)
     assert (await world.runs.get(run.id)).ending == OTHER
+
+
+async def test_nothing_is_pushed_after_a_handover_but_when_it_is_taken_back(
+    desk: Desk, world: FakeWorld
+) -> None:
+    """A process that an agent leaves behind must not change what its supervisor is looking at."""
+    session = Session(
+        RunId("r"), TASK.id, "DEMO", "bot-rex", "10.0.0.2", "hash",
+        repositories=(RepoGrant("git.example/a", "https://git.example/a", push=True),),
+    )  # fmt: skip
+    await world.runs.create(a_run(id=session.run, state=RunState.RUNNING, session=session))
+    world.door.open(session)
+    await desk.hand_over(session.run, ENDING)
+    assert pushes(world) == [False]
+    await desk.take_back(session.run)
+    assert pushes(world) == [True]
+    await desk.hand_over(session.run, ENDING)
+    await Janitor(world.world()).restore()
+    assert pushes(world) == [False], "also after a restart of the runner"
+
+
+def pushes(world: FakeWorld) -> list[bool]:
+    found = world.door.find("hash")
+    assert isinstance(found, Session)
+    return [grant.push for grant in found.repositories]
+
+
+async def test_taking_back_opens_no_door_that_was_closed_meanwhile(
+    desk: Desk, world: FakeWorld
+) -> None:
+    session = Session(RunId("r"), TASK.id, "DEMO", "bot-rex", "10.0.0.2", "hash")
+    await world.runs.create(a_run(id=session.run, state=RunState.RUNNING, session=session))
+    await desk.hand_over(session.run, ENDING)
+    world.door.close(session.run)
+    await desk.take_back(session.run)
+    assert world.door.find("hash") == Ended(session.run)
 
 
 async def test_a_handover_that_is_settled_by_is_not_taken_back(
