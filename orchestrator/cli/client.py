@@ -124,11 +124,16 @@ class Runner:
             if runs:
                 return runs[0]
             if time.monotonic() >= until:
-                raise CommandFailed(
-                    f"task {task} has no run: is it open, and assigned to a hired agent?",
-                    Code.NOT_FOUND,
-                )
+                raise CommandFailed(f"task {task} has no run: {self._why_none()}", Code.NOT_FOUND)
             time.sleep(PAUSE_S)
+
+    def _why_none(self) -> str:
+        closed: str = self.get("/api/health")["closed"]
+        return (
+            f"none may start now: {closed}"
+            if closed
+            else "is it open, assigned to a hired agent, and is that agent free (`sandgate run ls`)?"
+        )
 
     def _events(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
         kind = ""

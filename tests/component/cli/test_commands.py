@@ -167,6 +167,14 @@ async def test_what_is_not_there_is_not_found_at_once(command: str, name: str) -
     assert done.err.startswith(("there is no run ", "task "))
 
 
+async def test_a_task_without_a_run_says_what_may_hold_it_up(api: Api) -> None:
+    done = await sandgate_beside("run", "show", "DEMO/DEMO-9")
+    assert done.err.startswith("task DEMO/DEMO-9 has no run: is it open, ")
+    api.fakes.closed = "the sandbox network is not closed"
+    done = await sandgate_beside("run", "show", "DEMO/DEMO-9")
+    assert done.err.startswith("task DEMO/DEMO-9 has no run: none may start now: the sandbox net")
+
+
 async def test_a_run_is_cancelled_once_and_not_when_it_is_over(api: Api) -> None:
     run = await a_stored_run(api)
     done = await sandgate_beside("run", "cancel", run.id)
