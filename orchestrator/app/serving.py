@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from subprocess import SubprocessError
 
-import docker
 import structlog
 from docker.errors import DockerException
 
 from entrance.errors import Unavailable
+from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.server import Check, HealthRoutes
@@ -70,7 +70,7 @@ def _posture(settings: Settings) -> Posture:
 
     def look() -> Sequence[Finding]:
         try:
-            client = docker.DockerClient(base_url=given.docker or None, timeout=ENGINE_S)
+            client = connect(given.docker, timeout_s=ENGINE_S)
             with closing(client):
                 return probe(client, bridge, image=given.image, seccomp=seccomp)
         except (DockerException, OSError, SubprocessError) as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 import docker
 from docker.errors import DockerException
 
+from orchestrator.adapters.engine import SOCKET, connect
 from orchestrator.stack.dockerd import (
     DAEMON_JSON,
     SETTINGS,
@@ -24,7 +25,6 @@ from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.process import Program
 from orchestrator.stack.steps import Step, StepFailed
 
-SOCKET = "unix:///var/run/docker.sock"
 ENGINE_PACKAGES = ("docker.io", "iptables", "ca-certificates")
 # The engine is the machine's: it outlives any installation's home, so these aren't in one.
 LOCK = Path("/run/sandgate-engine.lock")
@@ -50,14 +50,14 @@ class Engine:
 
     def client(self, *, timeout_s: float = CALL_S) -> docker.DockerClient:
         """A client of this engine; the caller closes it."""
-        return docker.DockerClient(base_url=self.url, timeout=int(timeout_s))
+        return connect(self.url, timeout_s=timeout_s)
 
 
 def find(docker_host: str | None) -> Engine | None:
     """The engine at `docker_host` or at the usual socket, if it answers."""
     url = docker_host or SOCKET
     try:
-        client = docker.DockerClient(base_url=url, timeout=int(ANSWER_S))
+        client = connect(url, timeout_s=ANSWER_S)
     except DockerException:
         return None
     try:
