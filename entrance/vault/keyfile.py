@@ -1,5 +1,6 @@
 """The installation's key, in a file of its own that only its owner can read."""
 
+import asyncio
 import hashlib
 import os
 import secrets
@@ -8,8 +9,29 @@ from pathlib import Path
 
 from entrance.errors import Forbidden, Malformed
 from entrance.vault.seal import KEY_BYTES, Keyring
+from entrance.vault.vault import SecretStore
 
+NAMED = 8
+"""So many of the secrets that a lost key has shut are named."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+async def open_keyring(path: Path, store: SecretStore) -> Keyring:
+    """The key in the file; a fresh one, mode 0600, when there is no file and nothing is sealed yet.
+
+    A key that is lost is never replaced in silence: a fresh one would open nothing that is sealed.
+    Raises: Forbidden when it is lost, others may read it, or it is a link or not ours; Malformed
+    when the file does not hold exactly one key; Unavailable.
+    """
+    there = await asyncio.to_thread(path.exists, follow_symlinks=False)
+    if not there and (sealed := sorted(await store.names())):
+        more = ", ..." if len(sealed) > NAMED else ""
+        raise Forbidden(
+            f"the vault's key is lost: {path} is not there, and no other key opens what is sealed"
+            f" ({len(sealed)}: {', '.join(sealed[:NAMED])}{more}). Put the file back from a copy;"
+            " if there is none, `sandgate secret reset` forgets what is sealed"
+        )
+    return load_or_make(path)
 
 
 def load_or_make(path: Path) -> Keyring:
@@ -20,7 +42,7 @@ def load_or_make(path: Path) -> Keyring:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _make(path)
-    return _load(path)
+    return load(path)
 
 
 def _make(path: Path) -> None:
@@ -43,7 +65,8 @@ def _make(path: Path) -> None:
         aside.unlink()
 
 
-def _load(path: Path) -> Keyring:
+def load(path: Path) -> Keyring:
+    """The key in the file. Raises: Forbidden, Malformed, as `load_or_make`."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError as error:

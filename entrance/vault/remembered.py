@@ -44,6 +44,9 @@ class RememberedSecrets:
     async def list(self) -> Sequence[Sealed]:
         return await self._store.list()
 
+    async def names(self) -> Sequence[str]:
+        return await self._store.names()
+
     async def delete(self, name: str) -> None:
         self._forget(name)
         try:

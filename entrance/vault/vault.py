@@ -43,6 +43,10 @@ class SecretStore(Protocol):
         """Every row."""
         ...
 
+    async def names(self) -> Sequence[str]:
+        """The name of every row, also of one that can't be read any more."""
+        ...
+
     async def delete(self, name: str) -> None:
         """Forget the row; no error when there is none."""
         ...
@@ -109,27 +113,32 @@ class Vault:
 
     async def check(self) -> int:
         """How many secrets there are; each opens. Raises: Malformed that names the others, Unavailable."""
-        rows = await self._store.list()
-        shut = sorted(row.name for row in rows if not self._opens(row))
+        names, shut = await self.names(), await self.shut()
         if shut:
             raise Malformed(
-                f"{len(shut)} of {len(rows)} secrets don't open with this installation's key: "
+                f"{len(shut)} of {len(names)} secrets don't open with this installation's key: "
                 f"put its file back, or set them again ({', '.join(shut)})"
             )
-        return len(rows)
+        return len(names)
+
+    async def shut(self) -> list[str]:
+        """The names of the secrets that this key doesn't open, sorted. Raises: Unavailable."""
+        return [name for name in await self.names() if not await self._opens(name)]
 
     async def names(self) -> list[str]:
         """The names of all secrets, sorted. Raises: Unavailable."""
-        return sorted(row.name for row in await self._store.list())
+        return sorted(await self._store.names())
 
     async def listed(self) -> list[SecretInfo]:
         """All secrets without their values, by name. Raises: Malformed, Unavailable."""
         rows = sorted(await self._store.list(), key=lambda row: row.name)
         return [SecretInfo(row.name, row.version, _binding_in(row)) for row in rows]
 
-    def _opens(self, row: Sealed) -> bool:
+    async def _opens(self, name: str) -> bool:
         try:
-            self._unsealed(row)
+            row = await self._store.get(name)
+            if row is not None:
+                self._unsealed(row)
         except Malformed:
             return False
         return True

@@ -14,7 +14,7 @@ from entrance.audit import AuditFile
 from entrance.registry import SessionRegistry
 from entrance.session import RunId
 from entrance.trail import trail
-from entrance.vault.keyfile import load_or_make
+from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import TaskDisks
@@ -58,7 +58,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     )
     clock, registry = WallClock(), SessionRegistry()
     secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
-    vault = Vault(secrets, load_or_make(settings.vault_key_file))
+    vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     world = World(

@@ -10,7 +10,7 @@ from docker.errors import DockerException
 from rich.console import Console
 
 from entrance.errors import SandgateError
-from orchestrator.cli import machine, model, run, team
+from orchestrator.cli import machine, model, run, secret, team
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
@@ -31,7 +31,7 @@ app.add_typer(team.agents, name="agent")
 app.command()(team.hire)
 app.add_typer(team.tasks, name="task")
 app.add_typer(run.app, name="run")
-app.add_typer(team.secrets, name="secret")
+app.add_typer(secret.app, name="secret")
 app.add_typer(model.app, name="model")
 
 

@@ -1,24 +1,19 @@
-"""`sandgate agent|hire|task|secret`: a team, its work, and the secrets that the vault keeps."""
+"""`sandgate agent|hire|task`: a team and its work."""
 
-import sys
 from collections.abc import Mapping
-from getpass import getpass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from entrance.vault.kinds import KINDS
-from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.repositories import named
-from orchestrator.cli.screen import print_json, print_table, say
+from orchestrator.cli.screen import print_json, say
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
 tasks = typer.Typer(no_args_is_help=True, help="Tasks.")
-secrets = typer.Typer(no_args_is_help=True, help="Secrets of the vault.")
 console = Console()
 
 
@@ -104,59 +99,6 @@ def create_task(
     }
     made = _post("/api/tasks", body)
     _say(made, f"{made['id']}: watch it with `sandgate run watch {made['id']}`", json=json)
-
-
-@secrets.command("set")
-def set_secret(
-    name: Annotated[str, typer.Argument(help="Its name.")],
-    host: Annotated[
-        list[str],
-        typer.Option(
-            help="A `host[:port]` that it may go to, by https; `http://host[:port]` for plain http."
-        ),
-    ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            help=f"How it is used: {', '.join(sorted(KINDS))}; default: NAME if it is one."
-        ),
-    ] = "",
-) -> None:
-    """Seal a secret into the vault. Its value is read from stdin, never from the command line."""
-    wanted = kind or (name if name in KINDS else "")
-    if not wanted:
-        raise CommandFailed(
-            f"say how {name} is used: --kind, one of {', '.join(sorted(KINDS))}", Code.USAGE
-        )
-    value = read_secret()
-    body = {"value": value, "hosts": host, "kind": wanted}
-    with runner() as api:
-        made = api.put(f"/api/secrets/{segment(name)}", body)
-    say(console, f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
-
-
-@secrets.command("ls")
-def list_secrets(json: JsonFlag = False) -> None:
-    """List the secrets: names, uses and hosts; never a value."""
-    with runner() as api:
-        found = api.get("/api/secrets")
-    if json:
-        print_json(found)
-        return
-    rows = [(one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]) for one in found]
-    print_table(console, ("name", "kind", "hosts", "version"), rows)
-
-
-def read_secret() -> str:
-    """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed."""
-    if sys.stdin.isatty():
-        value = getpass("value (it is not shown): ")
-    else:
-        value = sys.stdin.buffer.read().decode(errors="replace")
-    value = value.removesuffix("\n").removesuffix("\r")
-    if not value or "\n" in value:
-        raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
-    return value
 
 
 def read_text(path: Path) -> str:

@@ -25,6 +25,10 @@ class FakeSecretStore:
         self._reach()
         return list(self.rows.values())
 
+    async def names(self) -> Sequence[str]:
+        self._reach()
+        return list(self.rows)
+
     async def delete(self, name: str) -> None:
         self._reach()
         self.rows.pop(name, None)

@@ -44,6 +44,10 @@ class PocketBaseSecrets:
     async def list(self) -> Sequence[Sealed]:
         return [_sealed(row) async for row in self._store.all(COLLECTION, sort="name")]
 
+    async def names(self) -> Sequence[str]:
+        rows = self._store.all(COLLECTION, sort="name", fields="name")
+        return [str(row.get("name")) async for row in rows]
+
     async def delete(self, name: str) -> None:
         with suppress(NotFound):
             await self._store.delete(COLLECTION, _id(name))

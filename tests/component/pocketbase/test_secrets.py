@@ -45,6 +45,7 @@ async def test_a_row_that_cannot_be_read_is_named_without_its_content(store: Poc
     await secrets.put(row())
     stored = (await store.list("secrets", sort="name"))[0]
     await store.put("secrets", {"id": stored["id"], "blob": "QUJDRA", "meta": ["not", "a binding"]})
+    assert await secrets.names() == ["model.key"]
     with pytest.raises(Malformed, match=r"model\.key") as caught:
         await secrets.get("model.key")
     assert "QUJDRA" not in str(caught.value)

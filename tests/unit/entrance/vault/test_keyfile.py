@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from entrance.errors import Forbidden, Malformed
-from entrance.vault.keyfile import load_or_make
+from entrance.errors import Forbidden, Malformed, Unavailable
+from entrance.vault.keyfile import load_or_make, open_keyring
+from entrance.vault.vault import Vault
+from tests.fakes.secrets import FakeSecretStore
 
 
 def test_a_key_is_made_once_and_private(tmp_path: Path) -> None:
@@ -48,3 +50,36 @@ def test_a_file_that_holds_no_key_is_refused(tmp_path: Path, size: int) -> None:
     path.chmod(0o600)
     with pytest.raises(Malformed, match="32 bytes"):
         load_or_make(path)
+
+
+async def sealed(store: FakeSecretStore, path: Path) -> None:
+    vault = Vault(store, await open_keyring(path, store))
+    await vault.put("anthropic", "sk-of-the-tests", ["api.example"], "anthropic")
+
+
+async def test_a_key_is_made_as_long_as_nothing_is_sealed(tmp_path: Path) -> None:
+    store, path = FakeSecretStore(), tmp_path / "vault.key"
+    await sealed(store, path)
+    assert await Vault(store, await open_keyring(path, store)).check() == 1
+
+
+async def test_a_lost_key_is_not_replaced_while_something_is_sealed(tmp_path: Path) -> None:
+    store, path = FakeSecretStore(), tmp_path / "vault.key"
+    await sealed(store, path)
+    path.rename(tmp_path / "copy")
+    with pytest.raises(Forbidden, match=r"1: anthropic.*sandgate secret reset") as refused:
+        await open_keyring(path, store)
+    assert str(path) in str(refused.value)
+    assert not path.exists()
+    (tmp_path / "copy").rename(path)
+    assert await Vault(store, await open_keyring(path, store)).check() == 1
+
+
+async def test_a_key_is_not_made_while_it_is_not_known_whether_something_is_sealed(
+    tmp_path: Path,
+) -> None:
+    store, path = FakeSecretStore(), tmp_path / "vault.key"
+    store.down = True
+    with pytest.raises(Unavailable):
+        await open_keyring(path, store)
+    assert not path.exists()

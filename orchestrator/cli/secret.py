@@ -1,0 +1,95 @@
+"""`sandgate secret`: the secrets that the vault keeps."""
+
+import sys
+from getpass import getpass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from entrance.vault.kinds import KINDS
+from orchestrator.cli.client import segment
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.place import JsonFlag, installation, runner
+from orchestrator.cli.screen import plain, print_json, print_table, say
+from orchestrator.stack.reset_secrets import forget, shut_secrets
+
+app = typer.Typer(no_args_is_help=True, help="Secrets of the vault.")
+console = Console()
+
+
+@app.command("set")
+def set_secret(
+    name: Annotated[str, typer.Argument(help="Its name.")],
+    host: Annotated[
+        list[str],
+        typer.Option(
+            help="A `host[:port]` that it may go to, by https; `http://host[:port]` for plain http."
+        ),
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help=f"How it is used: {', '.join(sorted(KINDS))}; default: NAME if it is one."
+        ),
+    ] = "",
+) -> None:
+    """Seal a secret into the vault. Its value is read from stdin, never from the command line."""
+    wanted = kind or (name if name in KINDS else "")
+    if not wanted:
+        raise CommandFailed(
+            f"say how {name} is used: --kind, one of {', '.join(sorted(KINDS))}", Code.USAGE
+        )
+    value = read_secret()
+    body = {"value": value, "hosts": host, "kind": wanted}
+    with runner() as api:
+        made = api.put(f"/api/secrets/{segment(name)}", body)
+    say(console, f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
+
+
+@app.command("ls")
+def list_secrets(json: JsonFlag = False) -> None:
+    """List the secrets: names, uses and hosts; never a value."""
+    with runner() as api:
+        found = api.get("/api/secrets")
+    if json:
+        print_json(found)
+        return
+    rows = [(one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]) for one in found]
+    print_table(console, ("name", "kind", "hosts", "version"), rows)
+
+
+@app.command("reset")
+def reset_secrets(
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+) -> None:
+    """Forget the secrets that the vault's key doesn't open: all of them, when it is lost.
+
+    What it opens stays. The runner must be down.
+    """
+    here = installation()
+    shut = shut_secrets(here)
+    if not shut:
+        say(console, "every secret opens: there is nothing to forget")
+        return
+    question = f"{', '.join(shut)}: no key opens these. Forget them?"
+    if not yes and not typer.confirm(plain(question)):
+        raise CommandFailed("nothing was forgotten", Code.REFUSED)
+    forget(here, shut)
+    say(
+        console,
+        f"{len(shut)} forgotten. After `sandgate up`, set them again by `sandgate secret set`;"
+        " an agent's own (polarion.bot-NAME) by `sandgate agent create NAME`",
+    )
+
+
+def read_secret() -> str:
+    """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed."""
+    if sys.stdin.isatty():
+        value = getpass("value (it is not shown): ")
+    else:
+        value = sys.stdin.buffer.read().decode(errors="replace")
+    value = value.removesuffix("\n").removesuffix("\r")
+    if not value or "\n" in value:
+        raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
+    return value
