@@ -264,7 +264,7 @@ class Sandboxes(Protocol):
         ...
 
     async def interrupt(self, sandbox: Sandbox, command: str) -> None:
-        """SIGINT to the command's group, SIGKILL two seconds later."""
+        """SIGINT to the command's group, then SIGTERM, then SIGKILL; all within seconds."""
         ...
 
     async def sweep(self, sandbox: Sandbox) -> None:
@@ -305,6 +305,8 @@ class Assignment:
     """The door's base URL as seen from the sandbox."""
     run_token: str = field(repr=False)
     workdir: str = "/workspace"
+    resume: str = ""
+    """The conversation of an earlier run to go on with, by the harness's own id; empty: a new one."""
     env: Mapping[str, str] = field(default_factory=dict)
     """More of the environment, the same for every harness: who commits, for one."""
 
@@ -322,7 +324,15 @@ class Harness(Protocol):
         ...
 
     def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
-        """One line of its output as (kind, data) of our events; anything unreadable is kind `raw`."""
+        """One line of its output as (kind, data) of our events; anything unreadable is kind `raw`.
+
+        `started` says what an earlier run's conversation can be gone on with (`conversation`) and why
+        there are no tools (`unreachable`); `ended` says how it was over (`domain.run.Said`).
+        """
+        ...
+
+    def kept_at(self, conversation: str, workdir: str) -> str:
+        """Where in a sandbox this conversation is kept: a shell pattern without blanks."""
         ...
 
 

@@ -28,6 +28,7 @@ from orchestrator.app.sandboxes import MIB, open_sandboxes
 from orchestrator.clock import WallClock
 from orchestrator.harnesses import HARNESSES
 from orchestrator.runner.live import Live
+from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Limits, World
 from orchestrator.settings import Settings
 
@@ -74,6 +75,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         limits=_limits(settings),
         entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
         transcripts=settings.transcripts,
+        outputs=Outputs(settings.transcripts),
         execd_key=_execd_key(settings),
     )
     audit = AuditFile(settings.audit_file, clock.now)

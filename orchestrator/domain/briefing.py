@@ -6,6 +6,7 @@ only the instructions say what the agent may do.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from orchestrator.domain.grants import folder_of
 from orchestrator.domain.run import Trigger
@@ -30,6 +31,15 @@ TRIGGERS = {
 }
 
 
+FOLLOW_UPS = {
+    **TRIGGERS,
+    Trigger.ASSIGNED: (
+        "Your earlier run of this task ended before you handed over. "
+        "Look at what is there, and go on."
+    ),
+}
+"""The same, for a run that goes on with the conversation of an earlier one."""
+
 THREAD_KEPT = 50
 """So many of a task's newest comments are put into the prompt; the agent can list the others."""
 LONGEST_TEXT = 50_000
@@ -40,10 +50,15 @@ LONGEST_TITLE = 500
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """The two texts that a harness is started with."""
+    """The texts that a harness is started with.
+
+    `follow_up` stands for `prompt` when it goes on with the conversation of an earlier run: what
+    is new since then.
+    """
 
     system: str
     prompt: str
+    follow_up: str = ""
 
 
 def brief(
@@ -54,11 +69,13 @@ def brief(
     thread: Sequence[Comment],
     memories: Sequence[str],
     trigger: Trigger,
+    since: datetime | None = None,
 ) -> Briefing:
-    """Build the briefing of one run."""
+    """Build the briefing of one run; `since` is when the run began whose conversation goes on."""
     return Briefing(
         system=_system(agent, engagement, task, memories),
         prompt=_prompt(task, thread, trigger),
+        follow_up=_follow_up(agent, task, thread, trigger, since) if since else "",
     )
 
 
@@ -79,6 +96,15 @@ def _system(agent: Agent, engagement: Engagement, task: Task, memories: Sequence
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
+def _follow_up(
+    agent: Agent, task: Task, thread: Sequence[Comment], trigger: Trigger, since: datetime
+) -> str:
+    """Everything else is in the conversation already; the agent's own comments are, too."""
+    news = [one for one in thread if one.created >= since and one.author != agent.bot]
+    lines = [FOLLOW_UPS[trigger], "", f"Task: {task.id}", f"Item: {task.item}"]
+    return "\n".join([*lines, *_comments(news)]) + "\n"
+
+
 def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
     lines = [
         TRIGGERS[trigger],
@@ -95,13 +121,18 @@ def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
             f"Your branches: agent/{task.item}/<name>",
         ]
     lines += ["", fenced("description", task.description.strip() or "(none)")]
+    return "\n".join([*lines, *_comments(thread)]) + "\n"
+
+
+def _comments(thread: Sequence[Comment]) -> list[str]:
+    lines: list[str] = []
     left_out = len(thread) - THREAD_KEPT
     if left_out > 0:
         lines += ["", f"({left_out} older comments are left out; list_comments has them.)"]
     for comment in thread[-THREAD_KEPT:]:
         about = f'by="{_attribute(comment.author)}" title="{_attribute(comment.title)}"'
         lines += ["", fenced("comment", comment.text, about)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def fenced(tag: str, text: str, about: str = "") -> str:

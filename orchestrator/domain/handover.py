@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from entrance.session import RunId, TaskId
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import Ending, Outcome
+from orchestrator.domain.run import CAUSES, Ending, Outcome, Run
 from orchestrator.domain.task import TaskStatus
 
 ACTIONS: Mapping[Outcome, str] = {
@@ -41,6 +41,23 @@ def assignee_after(ending: Ending | None, task: TaskId) -> str:
 def part_of(ending: Ending | None, task: TaskId) -> str:
     """The delegated part, which somebody is given; empty when there is none."""
     return ending.given if ending and ending.given != task else ""
+
+
+def words_of(run: Run) -> str:
+    """What the task's comment says of a run that ended without a handover."""
+    lines = [f"The run ended {run.outcome} ({run.cause}): {CAUSES[run.cause]}" if run.cause else ""]
+    if run.exit and run.exit.detail:
+        code = "" if run.exit.code is None else f" (exit {run.exit.code})"
+        lines.append(f"How: {run.exit.detail}{code}")
+    model = run.evidence.get("model")
+    if isinstance(model, Mapping):
+        lifts = f"; it lifts at {model['lifts_at']}" if model.get("lifts_at") else ""
+        lines.append(
+            f"The last model call: {model['kind']} ({model['status']}){lifts}. {model['message']}"
+        )
+    if run.said and run.said.detail:
+        lines.append(f"Its last words: {run.said.detail}")
+    return "\n".join([*(line for line in lines if line), f"Record: {run.record}"])
 
 
 def title_of(run: RunId, outcome: Outcome) -> str:

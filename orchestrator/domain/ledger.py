@@ -4,7 +4,11 @@ A line is a mapping as `entrance.audit` writes it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
+
+from orchestrator.domain.verdict import Trouble
 
 Line = Mapping[str, Any]
 
@@ -55,6 +59,40 @@ def out_of_money(lines: Iterable[Line]) -> bool:
         line["detail"].get("refused") == "budget" or line.get("result") == "cut_at_budget"
         for line in lines
     )
+
+
+def trouble(lines: Sequence[Line]) -> Trouble | None:
+    """What was wrong with the run's last model call; None when it went well, or there was none."""
+    calls = {line["seq"] for line in lines if line["kind"] == "model_call"}
+    last = next(
+        (line for line in reversed(lines) if line["kind"] == "outcome" and line["of"] in calls),
+        None,
+    )
+    kind = last["detail"].get("trouble") if last else None
+    if last is None or not kind:
+        return None
+    detail = last["detail"]
+    return Trouble(
+        kind=str(kind),
+        status=int(detail.get("status") or 0),
+        message=str(detail.get("message") or ""),
+        lifts_at=_lifts_at(str(last["at"]), str(detail.get("retry_after") or "")),
+    )
+
+
+def _lifts_at(at: str, retry_after: str) -> str:
+    """When the provider wants to be asked again, as ISO 8601 in UTC; empty when it didn't say.
+
+    Retry-After is seconds or an HTTP date (RFC 9110, 10.2.3).
+    """
+    try:
+        if retry_after.replace(".", "", 1).isdigit():
+            lifts = datetime.fromisoformat(at) + timedelta(seconds=float(retry_after))
+        else:
+            lifts = parsedate_to_datetime(retry_after)
+        return lifts.astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def refused(lines: Iterable[Line]) -> list[dict[str, str]]:

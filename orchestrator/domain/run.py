@@ -78,6 +78,13 @@ class Cause(StrEnum):
     DISK = "disk"
     SANDBOX_LOST = "sandbox_lost"
     PREPARATION = "preparation"
+    RATE_LIMIT = "rate_limit"
+    MODEL_UNAVAILABLE = "model_unavailable"
+    CREDENTIAL = "credential"
+    CONTEXT_OVERFLOW = "context_overflow"
+    TOOLS = "tools"
+    LOOP = "loop"
+    HUNG = "hung"
     HARNESS_ERROR = "harness_error"
 
 
@@ -93,6 +100,13 @@ CAUSES: Mapping[Cause, str] = {
     Cause.DISK: "The task's disk is full (statvfs on the host), and the run failed.",
     Cause.SANDBOX_LOST: "The sandbox or its execd is gone.",
     Cause.PREPARATION: "Disk, sandbox, clone or harness could not be made; the evidence says which.",
+    Cause.RATE_LIMIT: "The provider's rate limit; the evidence says when it lifts, if the provider said so.",
+    Cause.MODEL_UNAVAILABLE: "The provider could not be reached, failed, or broke off, too often.",
+    Cause.CREDENTIAL: "The provider refused our key or our account, or no key is set up; a person must look.",
+    Cause.CONTEXT_OVERFLOW: "The conversation no longer fits the model, and could not be made to fit.",
+    Cause.TOOLS: "The harness could not reach its tools at the door.",
+    Cause.LOOP: "The agent did the same thing over and over.",
+    Cause.HUNG: "The harness said that it was over, but its process went on.",
     Cause.HARNESS_ERROR: "The harness ended by an error of its own.",
 }
 
@@ -124,8 +138,21 @@ class Exit:
 
     code: int | None
     cause: Cause | None = None
-    """Set when we, not the harness, ended it: cancelled, deadline, silent, lost, preparation."""
+    """Set when we, not the harness, ended it: cancelled, deadline, silent, hung, tools, lost, preparation."""
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the harness said of its own end. It proves nothing, but it helps to tell failures apart.
+
+    `reason` is one of: completed, submitted, asked, delegated, error, loop, max_turns, context,
+    tools, interrupted; anything else that a sandbox may say counts as none of them.
+    """
+
+    reason: str
+    detail: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +181,10 @@ class Run:
     """How many events are stored: the next one's `seq`."""
     heard_at: datetime | None = None
     """When the harness last said something."""
+    conversation: str = ""
+    """The harness's id of its conversation: a later run of the task may go on with it."""
+    said: Said | None = None
+    """The harness's last word, while nothing followed it."""
     cancelled_by: str = ""
     ending: Ending | None = None
     exit: Exit | None = None

@@ -4,7 +4,7 @@ What the harness says of itself decides nothing: what the gateway recorded, what
 host's own counters do, in this order. An exit code alone proves nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from orchestrator.domain.run import Cause, Ending, Exit, Outcome
@@ -24,12 +24,51 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """What was wrong with a run's last model call, as the gateway recorded it.
+
+    `lifts_at`: when the provider wants to be asked again (ISO 8601, UTC), or empty.
+    """
+
+    kind: str
+    status: int = 0
+    message: str = ""
+    lifts_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that a verdict rests on."""
+    """Everything that a verdict rests on. `said`: the harness's own word for its end, or empty."""
 
     exit: Exit
     ending: Ending | None
     evidence: Evidence
+    trouble: Trouble | None = None
+    said: str = ""
+
+
+_ENDED_BY_US = frozenset({Cause.PREPARATION, Cause.SILENT, Cause.TOOLS, Cause.HUNG})
+
+_TROUBLES: Mapping[str, Cause] = {
+    "rate_limit": Cause.RATE_LIMIT,
+    "overloaded": Cause.MODEL_UNAVAILABLE,
+    "provider_error": Cause.MODEL_UNAVAILABLE,
+    "unreachable": Cause.MODEL_UNAVAILABLE,
+    "cut": Cause.MODEL_UNAVAILABLE,
+    "stalled": Cause.MODEL_UNAVAILABLE,
+    "credential": Cause.CREDENTIAL,
+    "context_overflow": Cause.CONTEXT_OVERFLOW,
+}
+"""The gateway's word for what was wrong with a model call, and what a run dies of by it."""
+
+_SAID: Mapping[str, Cause] = {
+    "tools": Cause.TOOLS,
+    "loop": Cause.LOOP,
+    "context": Cause.CONTEXT_OVERFLOW,
+    "max_turns": Cause.NO_HANDOVER,
+    "error": Cause.HARNESS_ERROR,
+}
+"""The harness's own word, believed for want of a better one: it only tells failures apart."""
 
 
 _FATAL: tuple[tuple[Callable[[Case], bool], Outcome, Cause], ...] = (
@@ -39,8 +78,6 @@ _FATAL: tuple[tuple[Callable[[Case], bool], Outcome, Cause], ...] = (
         Cause.OOM,
     ),
     (lambda c: c.exit.cause is Cause.SANDBOX_LOST, Outcome.FAILED, Cause.SANDBOX_LOST),
-    (lambda c: c.exit.cause is Cause.PREPARATION, Outcome.FAILED, Cause.PREPARATION),
-    (lambda c: c.exit.cause is Cause.SILENT, Outcome.FAILED, Cause.SILENT),
     (lambda c: c.evidence.over_budget, Outcome.STOPPED, Cause.BUDGET),
     (lambda c: c.evidence.oom_kills > 0 and c.exit.code != 0, Outcome.FAILED, Cause.OOM),
     (lambda c: c.evidence.pids_refused > 0 and c.exit.code != 0, Outcome.FAILED, Cause.PIDS),
@@ -49,7 +86,6 @@ _FATAL: tuple[tuple[Callable[[Case], bool], Outcome, Cause], ...] = (
         Outcome.FAILED,
         Cause.DISK,
     ),
-    (lambda c: c.exit.code == 0, Outcome.FAILED, Cause.NO_HANDOVER),
 )
 """First match wins; consulted only when the agent didn't hand over and nobody stopped the run."""
 
@@ -62,7 +98,18 @@ def verdict(case: Case) -> tuple[Outcome, Cause]:
         return case.ending.outcome, Cause.HANDED_OVER
     if case.exit.cause in _STOPPED:
         return Outcome.STOPPED, case.exit.cause
+    if case.exit.cause in _ENDED_BY_US:
+        return Outcome.FAILED, case.exit.cause
     for applies, outcome, cause in _FATAL:
         if applies(case):
             return outcome, cause
-    return Outcome.FAILED, Cause.HARNESS_ERROR
+    return Outcome.FAILED, _of_its_own(case)
+
+
+def _of_its_own(case: Case) -> Cause:
+    """Why a harness that nobody and nothing ended was over without a handover."""
+    if case.exit.code != 0 and case.trouble and case.trouble.kind in _TROUBLES:
+        return _TROUBLES[case.trouble.kind]
+    if case.said in _SAID:
+        return _SAID[case.said]
+    return Cause.NO_HANDOVER if case.exit.code == 0 else Cause.HARNESS_ERROR

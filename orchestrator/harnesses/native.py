@@ -43,6 +43,10 @@ class Native:
             cwd=assignment.workdir,
         )
 
+    def kept_at(self, conversation: str, workdir: str) -> str:  # noqa: ARG002 - the port's
+        """The loop's own file, whichever folder it works in."""
+        return f"{FOLDER}/conversations/{conversation}.jsonl"
+
     def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
         """A line is `{"type": ..., ...}`; what can't be read is kept as `raw`."""
         try:

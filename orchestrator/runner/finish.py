@@ -1,7 +1,12 @@
 """The step Finish: the harness is over, or is ended now; the run goes to settling."""
 
+import asyncio
+from datetime import timedelta
+
 from entrance.errors import NotFound
 from orchestrator.domain.run import Exit, Run, RunEvent, RunState, after
+from orchestrator.ports import Sandbox
+from orchestrator.runner.heed import heed
 from orchestrator.runner.world import World
 
 
@@ -26,5 +31,20 @@ async def _interrupt(world: World, run: Run) -> None:
         return
     try:
         await world.sandboxes.interrupt(sandbox, run.command)
+        await _hear_it_out(world, run, sandbox)
     except NotFound:
         return  # it ended by itself, or its sandbox did
+
+
+async def _hear_it_out(world: World, run: Run, sandbox: Sandbox) -> None:
+    """Let an interrupted harness put its conversation away; one that isn't read can't end."""
+    run = await world.counted(run.id)
+    until = world.clock.now() + timedelta(seconds=world.limits.last_gasp_s)
+    while world.clock.now() < until:
+        progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
+        if progress.lines:
+            run = await heed(world, run, progress)
+        elif not progress.running:
+            return
+        else:
+            await asyncio.sleep(world.limits.poll_s)

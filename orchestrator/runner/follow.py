@@ -1,15 +1,15 @@
 """The step Follow: what the harness says is stored as events, until it is over or wants attention."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from entrance.errors import NotFound
+from orchestrator.domain.heard import without_tools
 from orchestrator.domain.run import Cause, Exit, Run, RunState
-from orchestrator.ports import Harness, Progress, Sandbox
+from orchestrator.ports import Progress, Sandbox
 from orchestrator.runner.finish import finish
-from orchestrator.runner.world import OWN, Limits, World
+from orchestrator.runner.heed import heed
+from orchestrator.runner.world import Limits, World
 
 
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
@@ -21,7 +21,6 @@ async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
 
 
 async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
-    harness = world.harnesses[run.harness]
     beat = world.clock.now()
     until = beat + timedelta(seconds=world.limits.attention_s)
     await world.sandboxes.renew(sandbox)
@@ -32,7 +31,7 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
             beat = now
         progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
         if progress.lines:
-            run = await world.tell(run.id, events_of(harness, progress.lines), progress.cursor)
+            run = await heed(world, run, progress)
             continue
         over = _over(world.limits, run, progress, now)
         if over:
@@ -42,18 +41,16 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
         run = await world.runs.get(run.id)
 
 
-def events_of(harness: Harness, lines: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-    """A harness's lines as events; one that passes itself off as our own is `raw`."""
-    read = [harness.read(line) for line in lines]
-    return [("raw", {"text": str(data)}) if kind == OWN else (kind, data) for kind, data in read]
-
-
 def _over(limits: Limits, run: Run, progress: Progress, now: datetime) -> Exit | None:
     """How the harness is over, by itself or because it is to be ended now; None while it works."""
     if not progress.running:
         return Exit(progress.exit_code, detail="the harness ended")
     if run.ending and now - run.ending.at > timedelta(seconds=limits.handover_s):
         return Exit(None, detail="the agent handed over, but its harness went on")
+    if run.said and without_tools(run):
+        return Exit(None, Cause.TOOLS, run.said.detail)
+    if run.said and now - run.said.at > timedelta(seconds=limits.last_word_s):
+        return Exit(None, Cause.HUNG, f"it said that it was over ({run.said.reason}) and went on")
     if now - (run.heard_at or run.since[RunState.RUNNING]) > timedelta(seconds=limits.silence_s):
         return Exit(None, Cause.SILENT, f"the harness said nothing for {limits.silence_s:.0f} s")
     return None

@@ -4,6 +4,7 @@ Nothing of an earlier try survives: its sandbox is killed and its token closed b
 made, so a half-started harness can't go on unseen.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 import structlog
@@ -11,12 +12,13 @@ import structlog
 from entrance.errors import SandgateError, Unavailable
 from entrance.session import RunId, hash_token, new_run_token
 from orchestrator.domain.briefing import Briefing, brief
+from orchestrator.domain.conversation import to_go_on_with
 from orchestrator.domain.grants import door_name, folder_of, session_for
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Agent, Engagement
-from orchestrator.ports import Assignment, Completed, RunRecord, Sandbox, SandboxSpec, Start
+from orchestrator.ports import Assignment, RunRecord, Sandbox, SandboxSpec, Start
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
@@ -30,6 +32,15 @@ else
 fi
 """
 CLONE_TIMEOUT_S = 600.0
+PASSES = re.compile(
+    r"returned error: 5\d\d|could not resolve|failed to connect|connection (refused|reset|timed out)"
+    r"|early eof|unexpected disconnect|operation timed out|empty reply",
+    re.IGNORECASE,
+)
+"""What git says when the way to the repository is broken now, and not the request wrong."""
+ANY_FILE = 'IFS=; for each in $0; do [ -f "$each" ] && exit 0; done; exit 1'
+"""Whether a file fits the pattern."""
+EARLIER_RUNS = 50
 
 
 class PreparationFailed(SandgateError):
@@ -125,21 +136,33 @@ async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> 
             f"the harness {order.run.harness!r} is not known here ({known} are)"
         )
     workdir = await _clone(world, order.task, sandbox, token)
-    briefing = await _briefing(world, order)
+    earlier = await _earlier(world, order.run, sandbox, workdir)
+    briefing = await _briefing(world, order, earlier)
     start = harness.start(
         Assignment(
             model=order.run.model,
             system=briefing.system,
-            prompt=briefing.prompt,
+            prompt=briefing.follow_up or briefing.prompt,
             entrance=world.entrance,
             run_token=token,
             workdir=workdir,
+            resume=earlier.conversation if earlier else "",
             env=author_of(order.agent),
         )
     )
     for path, content in start.files.items():
         await world.sandboxes.write(sandbox, path, content)
     return start
+
+
+async def _earlier(world: World, run: Run, sandbox: Sandbox, workdir: str) -> Run | None:
+    """The run whose conversation goes on: its file must still be on the task's disk."""
+    earlier = to_go_on_with(run, await world.runs.recent(EARLIER_RUNS, run.task))
+    if earlier is None:
+        return None
+    pattern = world.harnesses[run.harness].kept_at(earlier.conversation, workdir)
+    found = await world.sandboxes.execute(sandbox, ["sh", "-c", ANY_FILE, pattern])
+    return earlier if found.exit_code == 0 else None
 
 
 def author_of(agent: Agent) -> dict[str, str]:
@@ -168,16 +191,14 @@ async def _clone(world: World, task: Task, sandbox: Sandbox, token: str) -> str:
         },
         timeout_s=CLONE_TIMEOUT_S,
     )
-    _expect_done(done, f"git could not clone {task.repository} at {task.base_branch}")
+    if done.exit_code != 0:
+        what = f"git could not clone {task.repository} at {task.base_branch}"
+        why = f"{what} (exit {done.exit_code}): {done.output.strip()[-600:]}"
+        raise Unavailable(why) if PASSES.search(done.output) else PreparationFailed(why)
     return workdir
 
 
-def _expect_done(done: Completed, what: str) -> None:
-    if done.exit_code != 0:
-        raise PreparationFailed(f"{what} (exit {done.exit_code}): {done.output.strip()[-600:]}")
-
-
-async def _briefing(world: World, order: Order) -> Briefing:
+async def _briefing(world: World, order: Order, earlier: Run | None) -> Briefing:
     return brief(
         agent=order.agent,
         engagement=order.engagement,
@@ -185,4 +206,5 @@ async def _briefing(world: World, order: Order) -> Briefing:
         thread=await world.tracker.thread(order.task.id),
         memories=await world.tracker.memories(order.task.project, order.agent.bot),
         trigger=order.run.trigger,
+        since=earlier.created_at if earlier else None,
     )

@@ -11,11 +11,11 @@ from typing import Any
 import structlog
 
 from entrance.errors import NotFound
-from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money
-from orchestrator.domain.run import Exit, Run, RunEvent, RunState, after, changed
+from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, trouble
+from orchestrator.domain.run import Exit, Run, RunEvent, RunState, Said, after, changed
 from orchestrator.domain.verdict import Case, verdict
 from orchestrator.ports import RunRecord
-from orchestrator.runner.follow import events_of
+from orchestrator.runner.heed import heed
 from orchestrator.runner.show import show
 from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
@@ -29,8 +29,8 @@ MOST_PAGES = 64
 async def settle(world: World, run: Run) -> None:
     """Bring a run from settling to ended. Raises: Unavailable; then it is done again."""
     world.door.close(run.id)
+    run = await _read_the_rest(world, run)
     run = await _judge(world, run)
-    await _read_the_rest(world, run)
     await world.sandboxes.kill(run.id)
     await world.disks.release(run.task)
     run = await _record(world, run)
@@ -40,6 +40,7 @@ async def settle(world: World, run: Run) -> None:
     )
     now = world.clock.now()
     await world.amend(run.id, lambda r: after(r, RunEvent.SETTLED, now))
+    world.outputs.forget(run.id)
     log.info("run_ended", run=run.id, task=run.task, outcome=run.outcome, cause=run.cause)
 
 
@@ -48,31 +49,48 @@ async def _judge(world: World, run: Run) -> Run:
         return run
     usage = await world.runs.usage(run.id)
     evidence = await world.sandboxes.evidence(run.id, run.task)
-    over = usage.cost_usd >= run.budget_usd or out_of_money(await world.trail(run.id))
-    case = Case(run.exit or Exit(None), run.ending, replace(evidence, over_budget=over))
+    lines = await world.trail(run.id)
+    over = usage.cost_usd >= run.budget_usd or out_of_money(lines)
+    case = Case(
+        exit=run.exit or Exit(None),
+        ending=run.ending,
+        evidence=replace(evidence, over_budget=over),
+        trouble=trouble(lines),
+        said=run.said.reason if run.said else "",
+    )
     outcome, cause = verdict(case)
-    facts: dict[str, Any] = {"exit": asdict(case.exit), "host": asdict(case.evidence)}
+    facts = _facts(case, run.said)
     return await world.amend(
         run.id, lambda r: changed(r, outcome=outcome, cause=cause, evidence=facts, usage=usage)
     )
 
 
-async def _read_the_rest(world: World, run: Run) -> None:
+def _facts(case: Case, said: Said | None) -> dict[str, Any]:
+    """What the verdict rests on, for the record."""
+    facts = {"exit": asdict(case.exit), "host": asdict(case.evidence)}
+    if case.trouble:
+        facts["model"] = asdict(case.trouble)
+    if said:
+        facts["said"] = {"reason": said.reason, "detail": said.detail}
+    return facts
+
+
+async def _read_the_rest(world: World, run: Run) -> Run:
     """Store what the harness said after the last look; an ended run's transcript is whole."""
     sandbox = await world.sandboxes.find(run.id, world.execd_token(run.id)) if run.command else None
-    if sandbox is None:
-        return
-    harness = world.harnesses[run.harness]
     run = await world.counted(run.id)
+    if sandbox is None:
+        return run
     try:
         for _ in range(MOST_PAGES):
             progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
             if not progress.lines:
                 break
-            run = await world.tell(run.id, events_of(harness, progress.lines), progress.cursor)
+            run = await heed(world, run, progress)
         await world.sandboxes.sweep(sandbox)
     except NotFound:
         log.info("sandbox_gone_before_its_end_was_read", run=run.id)
+    return run
 
 
 async def _record(world: World, run: Run) -> Run:
@@ -87,6 +105,8 @@ async def _record(world: World, run: Run) -> Run:
     item = await world.tracker.record(record)
     run = await world.amend(run.id, lambda r: changed(r, record=item))
     await world.tracker.attach(item, "transcript.jsonl", await write_transcript(world, run, lines))
+    if (output := world.outputs.path(run.id)).exists():
+        await world.tracker.attach(item, "output.log", output)
     try:
         spent = await world.runs.engagement_usd(run.engagement)
         await world.tracker.spent(run.engagement, spent)

@@ -10,9 +10,11 @@ from typing import Any, Protocol
 
 from entrance.errors import Conflict
 from entrance.session import RunId, Session
+from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
 from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
 from orchestrator.runner.live import Live
+from orchestrator.runner.outputs import Outputs
 
 OWN = "phase"
 """The kind of event that is ours; a harness's own lines never have it."""
@@ -46,6 +48,10 @@ class Limits:
     """So long a run is followed at most before the world is observed again."""
     handover_s: float = 30.0
     """A harness that goes on for so long after the agent handed over is interrupted."""
+    last_word_s: float = 20.0
+    """A process that goes on for so long after its harness said that it was over has hung."""
+    last_gasp_s: float = 6.0
+    """So long an interrupted harness is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ class World:
     entrance: str
     """The door's base URL as a sandbox sees it."""
     transcripts: Path
+    outputs: Outputs
+    """What harnesses said, as they said it."""
     execd_key: bytes = field(repr=False)
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)
     """Runs whose stored events are known to be counted."""
@@ -120,7 +128,7 @@ class World:
         for _ in range(RACES):
             events = [Event(now.events + n, at, kind, data) for n, (kind, data) in enumerate(said)]
             await self.runs.add_events(run, events)
-            told = changed(now, events=now.events + len(said))
+            told = heard(changed(now, events=now.events + len(said)), said, at)
             if cursor is not None:
                 told = replace(told, cursor=cursor, heard_at=at)
             try:
@@ -143,12 +151,13 @@ class World:
             return now
         stray = [event async for event in self.runs.events(run, now.events - 1)]
         if stray:
-            heard = sum(event.kind != OWN for event in stray)
-            now = await self.amend(run, lambda r: _with(r, len(stray), heard))
+            now = await self.amend(run, lambda r: _with(r, stray))
         self._whole.add(run)
         return now
 
 
-def _with(run: Run, events: int, lines: int) -> Run:
+def _with(run: Run, stray: Sequence[Event]) -> Run:
     """Every event but our own is one line of the harness's output."""
-    return changed(run, events=run.events + events, cursor=run.cursor + lines)
+    lines = sum(event.kind != OWN for event in stray)
+    counted = changed(run, events=run.events + len(stray), cursor=run.cursor + lines)
+    return heard(counted, [(event.kind, event.data) for event in stray], stray[-1].at)

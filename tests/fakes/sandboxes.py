@@ -8,6 +8,7 @@ from entrance.errors import NotFound, SandgateError
 from entrance.session import RunId, TaskId
 from orchestrator.domain.verdict import Evidence
 from orchestrator.ports import Completed, Mounts, Progress, Sandbox, SandboxSpec
+from orchestrator.runner.prepare import ANY_FILE
 
 
 @dataclass
@@ -29,6 +30,8 @@ class FakeSandboxes:
         self.written: dict[str, bytes] = {}
         self.interrupted: list[str] = []
         self.clone = Completed(0, "")
+        self.kept: set[str] = set()
+        """Patterns that a file in the sandbox fits."""
         self.refuse: SandgateError | None = None
         self.host = Evidence()
 
@@ -66,6 +69,8 @@ class FakeSandboxes:
         timeout_s: float = 60,
     ) -> Completed:
         self._alive(sandbox)
+        if argv[2] == ANY_FILE:
+            return Completed(0 if argv[3] in self.kept else 1, "")
         return self.clone
 
     async def start(

@@ -14,6 +14,7 @@ from orchestrator.domain.team import Agent, Engagement, Grants, Repository
 from orchestrator.harnesses import HARNESSES
 from orchestrator.reconciler import Reconciler
 from orchestrator.runner.live import Live
+from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Limits, World
 from tests.fakes.clock import FakeClock
 from tests.fakes.runs import FakeRuns
@@ -84,6 +85,7 @@ class FakeWorld:
             limits=LIMITS,
             entrance="http://10.0.0.1:8080",
             transcripts=self.folder / "transcripts",
+            outputs=Outputs(self.folder / "transcripts"),
             execd_key=b"k" * 32,
         )
 

@@ -21,6 +21,7 @@ from execd.output import Sink
 
 READ_BYTES = 65536
 INTERRUPT_GRACE_S = 2.0
+"""After SIGINT, and again after SIGTERM, so long is waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +146,16 @@ class Command:
                 pipe.read(on=True)
 
     def interrupt(self) -> None:
-        """Send SIGINT to its process group, and SIGKILL after a grace."""
+        """Send SIGINT to its process group, SIGTERM after a grace, SIGKILL after another."""
         if self.running:
             signal_group(self._pid, signal.SIGINT)
-            self._later(INTERRUPT_GRACE_S, self.kill)
+            self._later(INTERRUPT_GRACE_S, self.terminate)
+            self._later(2 * INTERRUPT_GRACE_S, self.kill)
+
+    def terminate(self) -> None:
+        """Ask its process group to end."""
+        if self.running:
+            signal_group(self._pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill its process group."""

@@ -106,7 +106,7 @@ class Execd:
         return Page(lines, int(said))
 
     async def interrupt(self, command: str) -> None:
-        """SIGINT to the command's process group; execd kills it two seconds later."""
+        """SIGINT to the command's process group; our execd sends SIGTERM and SIGKILL after it."""
         async with self._server.call(
             "DELETE", f"{self._path}/command", query={"id": command}, headers=self._headers
         ):

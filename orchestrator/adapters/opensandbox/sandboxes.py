@@ -77,7 +77,7 @@ class OpenSandboxes:
         return await self._or_lost(sandbox, progress_of(self._execd(sandbox), command, cursor))
 
     async def interrupt(self, sandbox: Sandbox, command: str) -> None:
-        """SIGINT to the command's group, SIGKILL two seconds later."""
+        """SIGINT to the command's group, then SIGTERM, then SIGKILL; all within seconds."""
         await self._or_lost(sandbox, self._execd(sandbox).interrupt(command))
 
     async def sweep(self, sandbox: Sandbox) -> None:

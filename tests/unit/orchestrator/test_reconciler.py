@@ -12,6 +12,7 @@ from entrance.ports import Usage
 from entrance.session import Ended, RunId, TaskId, hash_token
 from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
 from orchestrator.domain.task import TaskStatus
+from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Completed, Sandbox
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
 from tests.fakes.world import TASK, FakeWorld
@@ -203,6 +204,129 @@ async def test_a_silent_harness_is_ended(world: FakeWorld) -> None:
     assert run
     assert run.cause is Cause.SILENT
     assert world.sandboxes.interrupted == ["cmd-1"]
+
+
+async def begun(world: FakeWorld, lines: list[str]) -> Run:
+    """The run, its harness having said these lines and going on."""
+    world.sandboxes.harness.lines = lines
+    world.sandboxes.harness.exit_code = None
+    world.clock.advance(1)
+    reconciler = world.reconciler()
+    for _ in range(2):
+        await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    seen = await world.world().tell(run.id, [HARNESSES["native"].read(line) for line in lines], 0)
+    return await world.world().amend(run.id, lambda _: changed(seen, cursor=len(lines) - 1))
+
+
+async def test_a_harness_that_says_it_is_over_and_goes_on_has_hung(world: FakeWorld) -> None:
+    await begun(world, [*SAYS, '{"type":"ended","reason":"completed","detail":"done"}'])
+    world.clock.advance(21)
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.HUNG)
+    assert world.sandboxes.interrupted == ["cmd-1"]
+    assert run.evidence["said"] == {"reason": "completed", "detail": "done"}
+
+
+async def test_a_harness_without_tools_is_ended_at_once(world: FakeWorld) -> None:
+    await begun(world, ['{"type":"started","unreachable":"the door said 401"}'])
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.TOOLS)
+    assert "the door said 401" in world.tracker.comments[TASK.id][-1].text
+
+
+async def test_a_later_run_goes_on_with_the_conversation_of_an_earlier_one(
+    world: FakeWorld,
+) -> None:
+    world.sandboxes.harness.lines = ['{"type":"started","conversation":"c-1"}']
+    await settle_down(world)
+    world.sandboxes.kept.add(HARNESSES["native"].kept_at("c-1", "/workspace/thing"))
+    await send_back(world, "use spaces")
+    assert "use spaces" in prompt_of(world)
+    assert TASK.description not in prompt_of(world)
+
+
+async def test_a_conversation_that_is_gone_begins_anew(world: FakeWorld) -> None:
+    world.sandboxes.harness.lines = ['{"type":"started","conversation":"c-1"}']
+    await settle_down(world)
+    await send_back(world, "use spaces")
+    assert "use spaces" in prompt_of(world)
+    assert TASK.description in prompt_of(world)
+
+
+async def send_back(world: FakeWorld, words: str) -> None:
+    world.clock.advance(60)
+    await world.tracker.comment(TASK.id, "No", words)
+    world.tracker.tasks[TASK.id] = replace(
+        world.tracker.tasks[TASK.id], status=TaskStatus.SENT_BACK
+    )
+    await settle_down(world)
+
+
+def prompt_of(world: FakeWorld) -> str:
+    return next(
+        text.decode()
+        for path, text in world.sandboxes.written.items()
+        if path.endswith("prompt.md")
+    )
+
+
+async def test_what_a_harness_said_is_in_the_record_as_it_said_it(world: FakeWorld) -> None:
+    run = await settle_down(world)
+    assert run
+    said = "".join(f"{line}\n" for line in SAYS)
+    assert world.tracker.attached[run.record, "output.log"].decode() == said
+
+
+async def test_a_failed_run_says_on_the_task_what_is_known_of_it(world: FakeWorld) -> None:
+    at = "2026-01-05T09:00:00+00:00"
+    world.trail += [
+        {
+            "seq": 1, "at": at, "kind": "model_call", "subject": "p:m", "decision": "allow",
+            "reason": "", "detail": {},
+        },
+        {
+            "seq": 2, "at": at, "kind": "outcome", "of": 1, "result": "failed",
+            "detail": {"trouble": "rate_limit", "status": 429, "retry_after": "90"},
+        },
+    ]  # fmt: skip
+    world.sandboxes.harness.exit_code = 3
+    world.sandboxes.harness.lines = ['{"type":"ended","reason":"error","detail":"no luck"}']
+    run = await settle_down(world)
+    assert run
+    assert run.cause is Cause.RATE_LIMIT
+    assert run.evidence["model"]["lifts_at"] == "2026-01-05T09:01:30+00:00"
+    said = world.tracker.comments[TASK.id][-1].text
+    for words in ("exit 3", "no luck", "rate_limit (429); it lifts at 2026-01-05T09:01:30"):
+        assert words in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error: RPC failed; The requested URL returned error: 503",
+        "fatal: unable to access 'http://x/': Failed to connect to 10.0.0.1 port 8080",
+        "fatal: early EOF",
+    ],
+)
+async def test_a_git_host_that_is_away_for_a_moment_fails_no_run(
+    world: FakeWorld, words: str
+) -> None:
+    world.sandboxes.clone = Completed(128, words)
+    reconciler = world.reconciler()
+    for _ in range(3):
+        await reconciler.handle(TASK.id)
+    run = await world.runs.latest(TASK.id)
+    assert run
+    assert run.state is RunState.PREPARING
+    assert not world.sandboxes.live
+    world.sandboxes.clone = Completed(0, "")
+    run = await settle_down(world)
+    assert run
+    assert run.cause is Cause.NO_HANDOVER
 
 
 async def test_a_cancelled_run_is_interrupted_and_stopped(world: FakeWorld) -> None:

@@ -1,8 +1,9 @@
 """What an agent is told."""
 
 from dataclasses import replace
+from datetime import timedelta
 
-from orchestrator.domain.briefing import brief, fenced
+from orchestrator.domain.briefing import TRIGGERS, brief, fenced
 from orchestrator.domain.run import Trigger
 from orchestrator.domain.task import Comment
 from tests.fakes.clock import START
@@ -76,3 +77,29 @@ def test_a_long_thread_is_cut_at_its_old_end() -> None:
     assert '"no 9."' not in told.prompt
     assert '"no 10."' in told.prompt
     assert len(told.prompt) < 51 * 50_200
+
+
+def test_a_run_that_goes_on_with_a_conversation_is_told_what_is_new() -> None:
+    later = START + timedelta(hours=1)
+    thread = [
+        COMMENT,
+        Comment("2", AGENT.bot, "Run r1 submitted", "I am done", later),
+        Comment("3", "lead", "No", "use spaces after all", later),
+    ]
+    told = brief(
+        agent=AGENT, engagement=ENGAGEMENT, task=TASK, thread=thread, memories=[],
+        trigger=Trigger.SENT_BACK, since=later,
+    )  # fmt: skip
+    assert told.follow_up.startswith(TRIGGERS[Trigger.SENT_BACK])
+    assert "use spaces after all" in told.follow_up
+    for known in ("use tabs", "I am done", "It is broken."):
+        assert known not in told.follow_up
+    assert "use tabs" in told.prompt
+
+
+def test_a_new_conversation_has_no_follow_up() -> None:
+    told = brief(
+        agent=AGENT, engagement=ENGAGEMENT, task=TASK, thread=[COMMENT], memories=[],
+        trigger=Trigger.ASSIGNED,
+    )  # fmt: skip
+    assert told.follow_up == ""

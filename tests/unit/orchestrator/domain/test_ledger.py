@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, refused
+from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, refused, trouble
+from orchestrator.domain.verdict import Trouble
 
 
 def line(
@@ -77,3 +78,34 @@ def test_a_call_that_no_budget_could_pay_is_found(
     lines: list[dict[str, Any]], *, out: bool
 ) -> None:
     assert out_of_money(lines) is out
+
+
+AT = "2026-01-05T09:00:00+00:00"
+
+
+def call(seq: int, **detail: Any) -> list[dict[str, Any]]:
+    return [line(seq, "model_call", "anthropic:m"), {**outcome(seq, "failed", **detail), "at": AT}]
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "lifts_at"),
+    [
+        ("90", "2026-01-05T09:01:30+00:00"),
+        ("0.5", "2026-01-05T09:00:00+00:00"),
+        ("Mon, 05 Jan 2026 10:00:00 GMT", "2026-01-05T10:00:00+00:00"),
+        ("", ""),
+        ("soon", ""),
+        ("9" * 400, ""),
+    ],
+)
+def test_a_rate_limit_says_when_it_lifts(retry_after: str, lifts_at: str) -> None:
+    lines = call(1, trouble="rate_limit", status=429, message="slow", retry_after=retry_after)
+    assert trouble(lines) == Trouble("rate_limit", 429, "slow", lifts_at)
+
+
+def test_only_the_last_call_counts_whatever_was_done_after_it() -> None:
+    failed, well = call(1, trouble="cut", status=200), call(2, status=200)
+    tool = [line(3, "tool_call", "polarion/get_task"), outcome(3, "ok")]
+    assert trouble([*failed, *well, *tool]) is None
+    assert trouble([*well, *failed, *tool]) == Trouble("cut", 200)
+    assert trouble(tool) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.domain.run import Cause, Ending, Exit, Outcome
-from orchestrator.domain.verdict import Case, Evidence, verdict
+from orchestrator.domain.verdict import Case, Evidence, Trouble, verdict
 from tests.fakes.clock import START
 
 SUBMITTED = Ending(Outcome.SUBMITTED, "done", START)
@@ -116,3 +116,47 @@ def test_a_verdict_rests_on_what_we_know(
     exit_: Exit, ending: Ending | None, evidence: Evidence, outcome: Outcome, cause: Cause
 ) -> None:
     assert verdict(Case(exit_, ending, evidence)) == (outcome, cause)
+
+
+@pytest.mark.parametrize(
+    ("exit_", "trouble", "said", "cause"),
+    [
+        (Exit(1), "rate_limit", "error", Cause.RATE_LIMIT),
+        (Exit(1), "overloaded", "error", Cause.MODEL_UNAVAILABLE),
+        (Exit(1), "provider_error", "", Cause.MODEL_UNAVAILABLE),
+        (Exit(1), "unreachable", "", Cause.MODEL_UNAVAILABLE),
+        (Exit(1), "cut", "", Cause.MODEL_UNAVAILABLE),
+        (Exit(1), "stalled", "", Cause.MODEL_UNAVAILABLE),
+        (Exit(1), "credential", "error", Cause.CREDENTIAL),
+        (Exit(1), "context_overflow", "context", Cause.CONTEXT_OVERFLOW),
+        (Exit(1), "bad_request", "error", Cause.HARNESS_ERROR),
+        (Exit(1), "", "context", Cause.CONTEXT_OVERFLOW),
+        (Exit(1), "", "loop", Cause.LOOP),
+        (Exit(1), "", "tools", Cause.TOOLS),
+        (Exit(1), "", "max_turns", Cause.NO_HANDOVER),
+        (Exit(1), "", "whatever it likes", Cause.HARNESS_ERROR),
+        (Exit(0), "", "error", Cause.HARNESS_ERROR),
+        (Exit(0), "", "submitted", Cause.NO_HANDOVER),
+        (Exit(0), "rate_limit", "completed", Cause.NO_HANDOVER),
+        (Exit(None, Cause.SILENT), "stalled", "", Cause.SILENT),
+        (Exit(None, Cause.HUNG), "", "completed", Cause.HUNG),
+        (Exit(None, Cause.TOOLS), "", "tools", Cause.TOOLS),
+    ],
+)
+def test_a_failure_is_told_by_the_gateways_record_before_the_harnesss_words(
+    exit_: Exit, trouble: str, said: str, cause: Cause
+) -> None:
+    case = Case(exit_, None, CALM, Trouble(trouble) if trouble else None, said)
+    assert verdict(case) == (Outcome.FAILED, cause)
+
+
+@pytest.mark.parametrize("said", ["completed", "submitted", "asked", "delegated"])
+def test_no_word_of_the_harness_makes_a_run_succeed(said: str) -> None:
+    for code in (0, 1, None):
+        assert verdict(Case(Exit(code), None, CALM, None, said))[0] is Outcome.FAILED
+
+
+@pytest.mark.parametrize("trouble", ["rate_limit", "credential", "cut"])
+def test_what_the_host_counted_comes_first(trouble: str) -> None:
+    case = Case(Exit(1), None, Evidence(oom_kills=1), Trouble(trouble), "error")
+    assert verdict(case) == (Outcome.FAILED, Cause.OOM)

@@ -7,7 +7,7 @@ import pytest
 
 from entrance.errors import Malformed, Unavailable
 from entrance.session import TaskId
-from orchestrator.domain.run import Cause, Ending, Exit, Outcome, Run
+from orchestrator.domain.run import CAUSES, Cause, Ending, Exit, Outcome, Run
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.runner.show import show
 from tests.fakes.clock import START
@@ -115,7 +115,8 @@ async def test_a_run_without_a_handover_fails_its_task_and_says_why(
         await show(world.world(), failed(outcome))
     assert task_in(world).status is TaskStatus.FAILED
     assert {text for _, text in said(world)} == {
-        f"The run ended {outcome} (preparation). no clone\nRecord: DEMO/DEMO-R1"
+        f"The run ended {outcome} (preparation): {CAUSES[Cause.PREPARATION]}\n"
+        "How: no clone\nRecord: DEMO/DEMO-R1"
     }
 
 
