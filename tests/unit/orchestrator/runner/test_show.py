@@ -114,10 +114,8 @@ async def test_a_run_without_a_handover_fails_its_task_and_says_why(
     for _ in range(2):
         await show(world.world(), failed(outcome))
     assert task_in(world).status is TaskStatus.FAILED
-    assert {text for _, text in said(world)} == {
-        f"The run ended {outcome} (preparation): {CAUSES[Cause.PREPARATION]}\n"
-        "How: no clone\nRecord: DEMO/DEMO-R1"
-    }
+    why = f"The run ended {outcome} (preparation): {CAUSES[Cause.PREPARATION]}"
+    assert {text for _, text in said(world)} == {f"{why}\nHow: no clone\nRecord: DEMO/DEMO-R1"}
 
 
 async def test_what_people_decided_meanwhile_stays(world: FakeWorld) -> None:
