@@ -143,15 +143,25 @@ async def test_an_interrupt_is_a_sigint_to_the_group(execd: Daemon) -> None:
     assert (await execd.ended(command))["exit_code"] == 130
 
 
-async def test_who_ignores_an_interrupt_is_killed(execd: Daemon) -> None:
-    command = await execd.background("trap '' INT; echo ready; while :; do sleep 0.1; done")
+@pytest.mark.parametrize(
+    ("traps", "code"),
+    [
+        pytest.param("trap '' INT; trap 'exit 7' TERM", 7, id="it ends in its own way"),
+        pytest.param("trap '' INT", 143, id="it is terminated"),
+        pytest.param("trap '' INT TERM", 137, id="it is killed"),
+    ],
+)
+async def test_who_ignores_an_interrupt_is_asked_to_end_and_killed_then(
+    execd: Daemon, traps: str, code: int
+) -> None:
+    command = await execd.background(f"{traps}; echo ready; while :; do sleep 0.1; done")
 
     async def ready() -> bool:
         return (await execd.commands.get_background_command_logs(command)).content == "ready\n"
 
     await until(ready)
     await execd.commands.interrupt(command)
-    assert (await execd.ended(command))["exit_code"] == 137
+    assert (await execd.ended(command))["exit_code"] == code
 
 
 async def test_interrupting_what_has_ended_does_nothing(execd: Daemon) -> None:
