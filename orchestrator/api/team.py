@@ -1,6 +1,6 @@
 """Agents, engagements, tasks and secrets: what people set up before anything runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -64,7 +64,7 @@ class TeamRoutes:
             body.project,
             supervisor=body.supervisor,
             budget_usd=body.budget_usd,
-            grants=self._grants(body, agent),
+            grants=await self._grants(body, agent),
         )
         return web.json_response({"id": item, "bot": bot}, status=201)
 
@@ -118,6 +118,15 @@ class TeamRoutes:
         await self.vault.delete(request.match_info["name"])
         return web.Response(status=204)
 
+    async def _require_sealed(self, repositories: Sequence[GrantedRepository]) -> None:
+        """A credential that isn't there would only come out when the first run can't clone."""
+        wanted = {one.credential for one in repositories if one.credential is not None}
+        if unknown := sorted(wanted - set(await self.vault.names())):
+            raise BadInput(
+                f"credential: there is no secret {unknown[0]!r}: "
+                f"`sandgate secret set {unknown[0]} ...`"
+            )
+
     async def _require_hired(self, agent: str, project: str) -> None:
         """A task that nobody may run would only lie there."""
         hired = {(each.bot, each.project) for each in await self.tracker.engagements()}
@@ -126,7 +135,8 @@ class TeamRoutes:
                 f"assign: {agent} is not hired into {project}: `sandgate hire {agent} ...`"
             )
 
-    def _grants(self, body: Hire, agent: Agent) -> Grants:
+    async def _grants(self, body: Hire, agent: Agent) -> Grants:
+        await self._require_sealed(body.repositories)
         tools = self.tools if body.tools is None else frozenset(body.tools)
         unknown = tools - self.tools
         if unknown:

@@ -1,13 +1,10 @@
 """The `sandgate` command.
 
 - `machine`: up, down, status, doctor, demo: the installation on this machine.
-- `team`: agent create, hire, task create, secret set and ls.
+- `team`: agent create, hire, task create. `secret`: set, ls, reset.
 - `run`: ls, show, watch, cancel, transcript.
 - `model`: serve: the scripted model.
 - `demo`, `demo_summary`: the demo and what it came to.
+- `entry`: where it begins; `main`: all commands together.
 - `client`: how the commands talk to the runner. `screen`: how things look. `codes`: exit codes.
 """
-
-from orchestrator.cli.main import main
-
-__all__ = ["main"]

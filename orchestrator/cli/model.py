@@ -8,8 +8,9 @@ import typer
 from rich.console import Console
 
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.files import read_text
 from orchestrator.cli.screen import say
-from orchestrator.stack.scripted import ScenarioError, load
+from orchestrator.stack.scripted import ScenarioError, parse
 from orchestrator.stack.scripted import serve as serve_scenario
 
 app = typer.Typer(no_args_is_help=True, help="The scripted model.")
@@ -34,13 +35,12 @@ def serve(
     ] = None,
 ) -> None:
     """Serve a scenario as a model, until interrupted."""
+    text = read_text(script)
+    key = read_text(api_key_file).strip() if api_key_file else None
     try:
-        scenario = load(script)
-        key = api_key_file.read_text().strip() if api_key_file else None
+        scenario = parse(text, source=str(script))
     except ScenarioError as error:
         raise CommandFailed(str(error), Code.REFUSED) from error
-    except OSError as error:
-        raise CommandFailed(f"the key file can't be read: {error}", Code.NOT_FOUND) from error
     serving = serve_scenario(scenario, port=port, host=host, api_key=key, on_ready=_announce)
     try:
         asyncio.run(serving)

@@ -15,6 +15,8 @@ class Named:
 
     url: str
     credential: str | None
+    served: str = ""
+    """What was made of a path, as a sentence; empty for a URL."""
 
 
 def named(text: str) -> Named:
@@ -35,4 +37,5 @@ def named(text: str) -> Named:
     }
     with runner() as api:
         api.put(f"/api/secrets/{local_git.SECRET}", body)
-    return Named(url, local_git.SECRET)
+    served = f"{text} is served as {url}, with the secret {local_git.SECRET}; branches land in it"
+    return Named(url, local_git.SECRET, served)

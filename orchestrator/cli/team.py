@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.files import read_text
 from orchestrator.cli.place import JsonFlag, runner
-from orchestrator.cli.repositories import named
+from orchestrator.cli.repositories import Named, named
 from orchestrator.cli.screen import print_json, say
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
@@ -61,18 +61,20 @@ def hire(
     json: JsonFlag = False,
 ) -> None:
     """Hire an agent into a project: budget, supervisor, grants (or update its engagement)."""
+    working, reading = [named(text) for text in repo or []], [named(text) for text in read or []]
     body = {
         "agent": agent,
         "project": project,
         "supervisor": supervisor,
         "budget_usd": budget,
         "repositories": [
-            *(_repository(url, push=True) for url in repo or []),
-            *(_repository(url, push=False) for url in read or []),
+            *(_repository(one, push=True) for one in working),
+            *(_repository(one, push=False) for one in reading),
         ],
     }
     made = _post("/api/engagements", body)
-    _say(made, f"{made['id']}: {agent} is hired into {project}", json=json)
+    served = [one.served for one in (*working, *reading) if one.served]
+    _say(made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
 
 
 @tasks.command("create")
@@ -89,28 +91,22 @@ def create_task(
 ) -> None:
     """Create a task; assigned to a hired agent, it is run."""
     text = read_text(Path(description[1:])) if description.startswith("@") else description
+    repository = named(repo) if repo else None
     body = {
         "project": project,
         "title": title,
         "description": text,
-        "repository": named(repo).url if repo else "",
+        "repository": repository.url if repository else "",
         "base_branch": base,
         "assign": assign,
     }
     made = _post("/api/tasks", body)
-    _say(made, f"{made['id']}: watch it with `sandgate run watch {made['id']}`", json=json)
+    served = [repository.served] if repository and repository.served else []
+    hint = f"{made['id']}: watch it with `sandgate run watch {made['id']}`"
+    _say(made, hint, *served, json=json)
 
 
-def read_text(path: Path) -> str:
-    """A file's text. Raises: CommandFailed with a sentence."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandFailed(f"{path} can't be read: {error}", Code.NOT_FOUND) from error
-
-
-def _repository(text: str, *, push: bool) -> dict[str, object]:
-    found = named(text)
+def _repository(found: Named, *, push: bool) -> dict[str, object]:
     return {"url": found.url, "push": push, "credential": found.credential}
 
 
@@ -120,8 +116,9 @@ def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:
     return made
 
 
-def _say(made: dict[str, str], sentence: str, *, json: bool) -> None:
+def _say(made: dict[str, str], *sentences: str, json: bool) -> None:
     if json:
         print_json(made)
-    else:
+        return
+    for sentence in sentences:
         say(console, sentence)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from orchestrator.cli import main
+from orchestrator.cli.main import main
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ async def test_an_unknown_harness_is_named_with_those_that_there_are(api: Api) -
 async def test_hiring_grants_what_was_said_and_the_agents_own_model(api: Api) -> None:
     repository = {"url": "https://git.example/team/thing.git", "push": False, "credential": "git"}
     body = {**HIRE_BODY, "repositories": [repository], "tools": ["get_task"]}
+    await api.ask("PUT", "/api/secrets/git", {**SECRET_BODY, "kind": "git"})
     answer = await api.ask("POST", "/api/engagements", body)
     assert (answer.status, answer.json) == (201, {"id": "DEMO/DEMO-1", "bot": "bot-rex"})
     (hired,) = api.hiring.hired
@@ -50,6 +51,15 @@ async def test_hiring_grants_what_was_said_and_the_agents_own_model(api: Api) ->
     assert hired.grants.repositories == (
         Repository("https://git.example/team/thing.git", push=False, credential="git"),
     )
+
+
+async def test_a_credential_that_is_not_sealed_is_said_at_once(api: Api) -> None:
+    """Else it comes out when the first run can't clone."""
+    repository = {"url": "https://git.example/team/thing.git", "credential": "gti"}
+    answer = await api.ask("POST", "/api/engagements", {**HIRE_BODY, "repositories": [repository]})
+    assert answer.status == 400
+    assert answer.error["message"].startswith("credential: there is no secret 'gti': `sandgate")
+    assert not api.hiring.hired
 
 
 async def test_hiring_without_a_word_on_tools_grants_all_of_them(api: Api) -> None:

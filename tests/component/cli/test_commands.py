@@ -1,6 +1,7 @@
 """The single commands against a real API: what they ask for, print and answer."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from entrance.errors import Unavailable
 from orchestrator.cli.codes import Code
 from orchestrator.domain.run import Cause, Outcome, Run, RunState
+from orchestrator.stack import local_git
 from orchestrator.stack.installation import Installation
 from tests.fakes.run import a_run
 from tests.servers.api import Api
@@ -36,6 +38,9 @@ async def test_an_agent_is_created(api: Api, tmp_path: Path) -> None:
 async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
     done = await sandgate_beside("agent", "create", "rex", "--model", "anthropic:m", "--json")
     assert done.json == {"id": "AGENTS/AGENTS-1", "bot": "bot-rex"}
+    await sandgate_beside(
+        "secret", "set", "git", "--host", "git.example", "--kind", "git", stdin=VALUE.encode()
+    )
     done = await sandgate_beside(
         *("hire", "rex", "--project", "DEMO", "--supervisor", "lead", "--budget", "5"),
         *("--repo", "https://git.example/a.git=git", "--read", "https://git.example/b.git"),
@@ -47,6 +52,30 @@ async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
         ("https://git.example/a.git", True, "git"),
         ("https://git.example/b.git", False, None),
     ]
+
+
+async def test_what_was_made_of_a_path_is_said(
+    api: Api, here: Installation, tmp_path: Path
+) -> None:
+    """A repository that is named by its path is served under a URL that one has not seen before."""
+    folder = tmp_path / "thing"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=30)  # noqa: ASYNC221
+    try:
+        done = await sandgate_beside(
+            *("hire", "rex", "--project", "DEMO", "--supervisor", "lead", "--budget", "5"),
+            *("--repo", str(folder)),
+        )
+        task = await sandgate_beside(
+            *("task", "create", "--project", "DEMO", "--title", "x", "--repo", str(folder))
+        )
+    finally:
+        local_git.service(here, {}).program.stop()
+    assert (done.code, task.code) == (0, 0), done.err + task.err
+    url = api.hiring.hired[0].grants.repositories[0].url
+    for said in (done, task):
+        assert said.out.splitlines()[1:] == [
+            f"{folder} is served as {url}, with the secret githost; branches land in it"
+        ]
 
 
 async def test_a_task_is_created_from_a_file(api: Api, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_ctrl_c_ends_with_a_sentence(here: Installation) -> None:
             [
                 sys.executable,
                 "-c",
-                "from orchestrator.cli import main; main()",
+                "from orchestrator.cli.entry import main; main()",
                 "run",
                 "watch",
                 "x",

@@ -1,6 +1,10 @@
 """Exit codes and sentences of the command, whatever goes wrong below it."""
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +16,7 @@ from docker.errors import DockerException
 from entrance.errors import Forbidden, Unavailable
 from orchestrator.cli.codes import MEANINGS, Code, CommandFailed
 from orchestrator.cli.main import app
+from orchestrator.settings import inherited_environment
 from orchestrator.stack.installation import FILE, Installation
 from orchestrator.stack.steps import StepFailed
 from tests.servers.command import sandgate
@@ -189,3 +194,36 @@ def test_a_wrong_command_line_is_code_two(arguments: tuple[str, ...]) -> None:
     assert done.err
     assert "Traceback" not in done.err
     assert "hunter2" not in done.err
+
+
+@pytest.mark.parametrize("file", ["--script", "--api-key-file"])
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path, file: str) -> None:
+    """As `sandgate task create --description @FILE` has it, and the page on exit codes."""
+    (tmp_path / "there").write_text("scenario: 1\n")
+    files = {"--script": tmp_path / "there", "--api-key-file": tmp_path / "there"}
+    files[file] = tmp_path / "nope"
+    given = [f"{name}={path}" for name, path in files.items()]
+    done = sandgate("model", "serve", "--port=0", *given)
+    assert done.code == Code.NOT_FOUND
+    assert done.err.startswith(f"{tmp_path / 'nope'} can't be read: ")
+
+
+def test_ctrl_c_while_the_command_still_loads_is_a_sentence(tmp_path: Path) -> None:
+    """A real process and a real signal, in the middle of the imports: they take a second or two."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "from orchestrator.cli.entry import main; main()", "status"],
+        env={**inherited_environment(), "SANDGATE_HOME": str(tmp_path)},
+        cwd=Path(__file__).parents[4],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        mapped = Path(f"/proc/{command.pid}/maps")
+        deadline = time.monotonic() + 30
+        while "pydantic_core" not in mapped.read_text():
+            assert time.monotonic() < deadline, "it never loaded what most of the time is spent on"
+            time.sleep(0.002)
+        os.kill(command.pid, signal.SIGINT)
+        out, err = command.communicate(timeout=30)
+    assert (command.returncode, out) == (Code.INTERRUPTED, "")
+    assert err == "stopped before anything was begun\n"

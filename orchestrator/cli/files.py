@@ -1,0 +1,13 @@
+"""Files that commands are given."""
+
+from pathlib import Path
+
+from orchestrator.cli.codes import Code, CommandFailed
+
+
+def read_text(path: Path) -> str:
+    """A file's text. Raises: CommandFailed with a sentence."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandFailed(f"{path} can't be read: {error}", Code.NOT_FOUND) from error
