@@ -7,5 +7,6 @@
 - `provider`: where a provider is and which secret opens it.
 - `budgets`: what calls in flight hold; `judge`: whether a call goes out, and what for.
 - `call`: one call on its way: what was seen of it, settled once at its end (`ending`).
-- `upstream`: to the provider and back; `gateway`: the routes.
+- `upstream`: to the provider and back (`way`, and `failing` when it goes wrong).
+- `gateway`: the routes.
 """

@@ -1,7 +1,8 @@
 """One model call on its way: what has been seen of it, settled once when it ends, however it ends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
@@ -9,6 +10,7 @@ from entrance.audit import Audit, Outcome
 from entrance.errors import Unavailable
 from entrance.model.budgets import Budgets, Reservation
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
+from entrance.model.dialects.trouble import Trouble
 from entrance.model.ending import to_the_end
 from entrance.model.prices import PriceList
 from entrance.model.tokens import Tokens
@@ -16,6 +18,27 @@ from entrance.ports import Usage
 from entrance.session import Session
 
 log = structlog.get_logger()
+
+STALLED_S = 20.0
+"""A client that leaves a provider which has been silent for so long has lost its patience."""
+_LEFT = frozenset({"cancelled", "client_left"})
+
+TROUBLES: Mapping[str, Trouble] = {
+    "broke_off": Trouble("cut", "The provider broke off; try again."),
+    "no_key": Trouble(
+        "credential",
+        "The key for this provider is not set up for it; an operator has to look at it.",
+    ),
+    "packed_answer": Trouble(
+        "provider_error",
+        "The provider's answer is packed and can't be metered; it is not passed on.",
+    ),
+    "redirected": Trouble("provider_error", "The provider sends elsewhere; that is not followed."),
+    "stalled": Trouble("stalled", "The provider fell silent; try again."),
+    "too_large": Trouble("provider_error", "The provider's answer is too large."),
+    "unreachable": Trouble("unreachable", "The provider can't be reached; try again."),
+}
+"""What can come of a call without a word from the provider, and how it is told."""
 
 
 @dataclass(slots=True)
@@ -34,7 +57,11 @@ class Call:
     """The provider's status; 0 while it has not answered."""
     request_id: str = ""
     retry_after: str = ""
-    """When the provider wants to be asked again, in its own words."""
+    """When the provider wants to be asked again: seconds or an HTTP date."""
+    trouble: Trouble | None = None
+    """What went wrong, if something did."""
+    heard_at: float = 0
+    """When the provider last said something, or was asked; in the clock's seconds."""
     sent: bool = False
     """Whether the request went to the provider, who may bill it from then on."""
     tokens: Tokens | None = None
@@ -50,6 +77,20 @@ class Call:
         if self.meter is not None:
             return self.meter.tokens, not self.meter.final
         return (self.tokens, False) if self.tokens else (self.asked.guess, True)
+
+    def fail(self, word: str) -> str:
+        """Take note of what went wrong, one of `TROUBLES`; returns how it is told."""
+        self.result, self.trouble = word, TROUBLES[word]
+        return self.trouble.message
+
+    def told(self) -> dict[str, Any]:
+        """What the record says of the provider's answer."""
+        told: dict[str, Any] = {"status": self.status, "request_id": self.request_id}
+        if self.retry_after:
+            told["retry_after"] = self.retry_after
+        if self.trouble:
+            told |= {"trouble": self.trouble.kind, "message": self.trouble.message}
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +120,26 @@ class Settler:
         tokens, estimated = call.used()
         cost = self.prices.cost(call.model, tokens)
         usage = tokens.as_usage(cost) if tokens != Tokens() else Usage()
-        trouble: Unavailable | None = None
+        lost: Unavailable | None = None
         try:
             await self.budgets.settle(call.reservation, usage)
         except Unavailable as error:
             log.warning("usage_not_counted", run=call.session.run, error=str(error))
-            trouble = error
+            lost = error
+        now = self.clock()
+        if call.result in _LEFT and call.sent and now - call.heard_at >= STALLED_S:
+            call.trouble = TROUBLES["stalled"]
         detail = {
-            "status": call.status,
-            "request_id": call.request_id,
-            **({"retry_after": call.retry_after} if call.retry_after else {}),
+            **call.told(),
             "input_tokens": tokens.input,
             "output_tokens": tokens.output,
             "cache_read_tokens": usage.cache_read_tokens,
             "cache_write_tokens": usage.cache_write_tokens,
             "cost_usd": str(cost),
             "estimated": estimated,
-            "counted": trouble is None,
-            "ms": round((self.clock() - started) * 1000),
+            "counted": lost is None,
+            "ms": round((now - started) * 1000),
         }
         await self.audit.came_of_it(Outcome(call.seq, call.result, detail))
-        if trouble is not None:
-            raise trouble
+        if lost is not None:
+            raise lost

@@ -25,7 +25,8 @@ from entrance.model.dialects.openai_responses import Responses
 from entrance.model.headers import onward
 from entrance.model.judge import Judge, Refused
 from entrance.model.provider import DialectName, Provider
-from entrance.model.upstream import Upstream, Way, refuse
+from entrance.model.upstream import Upstream
+from entrance.model.way import Way, refuse
 from entrance.ports import Usage
 from entrance.vault.credentials import SecretHeaders
 from entrance.vault.vault import Vault
@@ -42,7 +43,6 @@ DIALECTS: Mapping[DialectName, Sequence[Dialect]] = {
 }
 
 _NO_API = "There is no such model API here."
-_NO_KEY = "The key for this provider is not set up for it; an operator has to look at it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class ModelGateway:
             reason = f"The body can't be read: {error}"[:300]
             return await self._turned_away(request, dialect, 400, reason)
         if isinstance(asked, Deny):
-            return await self._turned_away(request, dialect, 403, asked.reason)
+            return await self._turned_away(request, dialect, dialect.stop, asked.reason)
         return await self._judged(request, counter, asked)
 
     def _counter(self, name: str, path: str) -> _Counter | None:
@@ -149,8 +149,7 @@ class ModelGateway:
             raise
         except SandgateError as error:
             log.warning("provider_key_unusable", provider=provider.name, error=str(error))
-            call.result = "no_key"
-            return refuse(dialect, 403, "no_key", _NO_KEY)
+            return refuse(dialect, dialect.stop, "no_key", call.fail("no_key"))
         query = {name: request.query[name] for name in request.query if name in dialect.query}
         url += f"?{urlencode(query)}" if query else ""
         way = Way(dialect, url, onward(request.headers, dialect.headers), secret)

@@ -27,7 +27,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It does not go out. 403 is the end for every harness; 429 asks for patience."""
+    """It does not go out. A dialect's `stop` is the end for its harness; 429 asks for patience."""
 
     status: int
     decision: Deny
@@ -55,13 +55,13 @@ class Judge:
         }
         decision = decide(session, model, priced=price is not None)
         if isinstance(decision, Deny):
-            return Refused(403, decision, detail)
+            return Refused(dialect.stop, decision, detail)
         most = bound(price if endpoint.metered else None, asked)
         claim = most.claim
         held = await self.budgets.reserve(session, claim)
         detail["spent_usd"] = str(self.budgets.spent_usd(session))
         if not isinstance(held, Reservation):
-            return _refused(held, claim, detail)
+            return _refused(held, claim, dialect, detail)
         detail["reserved_usd"] = str(held.usd)
         cap = most.output_within(held.usd)
         if cap is not None:
@@ -70,12 +70,14 @@ class Judge:
         return Admitted(asked, held, detail)
 
 
-def _refused(why: Empty | Busy, claim: Claim, detail: Mapping[str, object]) -> Refused:
+def _refused(
+    why: Empty | Busy, claim: Claim, dialect: Dialect, detail: Mapping[str, object]
+) -> Refused:
     detail = {**detail, "least_usd": str(claim.least_usd)}
     match why:
         case Empty(envelope, spent_usd):
             told = {**detail, "refused": "budget", "envelope": f"{envelope.kind} {envelope.id}"}
-            return Refused(403, too_little(envelope, spent_usd), told)
+            return Refused(dialect.stop, too_little(envelope, spent_usd), told)
         case Busy():
             headers = {"retry-after": str(_TRY_AGAIN_S)}
             return Refused(429, Deny(BUSY), {**detail, "refused": "busy"}, headers)

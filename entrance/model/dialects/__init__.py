@@ -3,7 +3,9 @@
 - `anthropic`: Messages; `openai_responses`, `openai_chat` (`openai`: what they share); `gemini`.
 - `anthropic_rules`, `responses_rules`, `chat_rules`, `gemini_rules`: what a request may ask for
   (`rules`: what they share).
-- `sse`: server-sent events out of chunks; `reading`: counts and parts out of any JSON.
+- `trouble`: what goes wrong, in kinds; `faults`: their words for it.
+- `sse`: server-sent events out of chunks; `stream`: what all meters do with them; `reading`: counts
+  and parts out of any JSON.
 """
 
 from collections.abc import Mapping
@@ -11,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from entrance.decision import Deny
+from entrance.model.dialects.trouble import Fault, Faults
 from entrance.model.tokens import Tokens, tokens_in
 
 
@@ -78,6 +81,16 @@ class StreamMeter(Protocol):
         """Whether `tokens` is the provider's last word rather than our estimate."""
         ...
 
+    @property
+    def over(self) -> bool:
+        """Whether the stream has told that it is complete, or that it failed."""
+        ...
+
+    @property
+    def fault(self) -> Fault | None:
+        """The error that the provider told of in the stream, if it did."""
+        ...
+
 
 class Dialect(Protocol):
     """One of a provider's APIs."""
@@ -90,6 +103,16 @@ class Dialect(Protocol):
     @property
     def headers(self) -> frozenset[str]:
         """Names of the client's headers that are passed on, lower case."""
+        ...
+
+    @property
+    def faults(self) -> Faults:
+        """How it tells of errors."""
+        ...
+
+    @property
+    def stop(self) -> int:
+        """The status that its harness takes as the end: what it gets when nothing is left to try."""
         ...
 
     def endpoint(self, path: str) -> Endpoint | None:

@@ -10,8 +10,18 @@ from entrance.answers import error_body
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
 from entrance.model.dialects.anthropic_rules import images, troubles
-from entrance.model.dialects.reading import count, limit, part, parts
-from entrance.model.dialects.sse import Events, data_of
+from entrance.model.dialects.faults import ANTHROPIC
+from entrance.model.dialects.reading import (
+    count,
+    limit,
+    model_in,
+    part,
+    parts,
+    request_in,
+    usage_in,
+)
+from entrance.model.dialects.stream import Stream
+from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
 _ENDPOINTS = {
@@ -25,6 +35,9 @@ class Anthropic:
 
     query = frozenset({"beta"})
     headers = frozenset({"anthropic-beta", "anthropic-version"})
+    faults = ANTHROPIC
+    stop = 403
+    """Claude Code asks ten times more after a 401, twice more after a 400, never after this."""
 
     def endpoint(self, path: str) -> Endpoint | None:
         return _ENDPOINTS.get(path)
@@ -35,15 +48,14 @@ class Anthropic:
         Raises: ValueError, TypeError when it is not a request of this dialect.
         """
         del endpoint
-        asked = orjson.loads(raw)
-        if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
-            raise TypeError("the body must be an object that names its model")
+        asked = request_in(raw)
+        model = model_in(asked)
         trouble = next(troubles(asked), "")
         if trouble:
             return Deny(trouble)
         body, pictures = orjson.dumps(asked), images(asked)
         return Asked(
-            asked["model"],
+            model,
             asked.get("stream") is True,
             body,
             max_output=limit(asked, "max_tokens"),
@@ -58,12 +70,8 @@ class Anthropic:
         return replace(asked, body=body, max_output=max_output)
 
     def read_answer(self, raw: bytes) -> Tokens | None:
-        """The usage in a whole answer; None when there is none in it."""
-        try:
-            usage = orjson.loads(raw)["usage"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return None
-        return _tokens(usage) if isinstance(usage, dict) else None
+        usage = usage_in(raw, "usage")
+        return None if usage is None else _tokens(usage)
 
     def meter(self, asked: Asked) -> "AnthropicMeter":
         return AnthropicMeter(asked.guess)
@@ -72,7 +80,7 @@ class Anthropic:
         return error_body(status, code, message)
 
 
-class AnthropicMeter:
+class AnthropicMeter(Stream):
     """Implements `StreamMeter`.
 
     `message_start` has the input's usage and a first word on the output; each `message_delta` has
@@ -80,21 +88,11 @@ class AnthropicMeter:
     """
 
     def __init__(self, guess: Tokens) -> None:
-        self._events = Events()
+        super().__init__()
         self._guess = guess
         self._usage: dict[str, Any] = {}
         self._delta_bytes = 0
         self.final = False
-
-    def feed(self, chunk: bytes) -> bytes:
-        whole = self._events.feed(chunk)
-        self._read(whole)
-        return whole
-
-    def rest(self) -> bytes:
-        left = self._events.rest()
-        self._read(left)
-        return left
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """The `error` event with which the API itself ends a stream that fails."""
@@ -106,25 +104,23 @@ class AnthropicMeter:
         guess = 0 if self.final else tokens_in(self._delta_bytes)
         return told if told.output >= guess else replace(told, output=guess)
 
-    def _read(self, events: bytes) -> None:
-        for data in data_of(events):
-            try:
-                event = orjson.loads(data)
-                kind = event["type"]
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                continue
-            match kind:
-                case "content_block_delta":
-                    self._delta_bytes += _length(event.get("delta"))
-                case "message_start":
-                    self._take(event.get("message"))
-                case "message_delta":
-                    self._take(event)
-                    self.final = "output_tokens" in self._usage
-                case _:
-                    pass
+    def _take(self, event: Mapping[str, Any]) -> None:
+        match event.get("type"):
+            case "content_block_delta":
+                self._delta_bytes += _length(event.get("delta"))
+            case "message_start":
+                self._add(part(event, "message"))
+            case "message_delta":
+                self._add(event)
+                self.final = "output_tokens" in self._usage
+            case "message_stop":
+                self.over = True
+            case "error":
+                self.over, self.fault = True, fault_in(event)
+            case _:
+                pass
 
-    def _take(self, holder: Any) -> None:
+    def _add(self, holder: Mapping[str, Any]) -> None:
         told = part(holder, "usage")
         self._usage |= {key: value for key, value in told.items() if value is not None}
 

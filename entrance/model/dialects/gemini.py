@@ -13,9 +13,11 @@ import orjson
 
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
+from entrance.model.dialects.faults import GEMINI
 from entrance.model.dialects.gemini_rules import pictures, plain_names, troubles
-from entrance.model.dialects.reading import count, limit, part, parts
-from entrance.model.dialects.sse import Events, data_of
+from entrance.model.dialects.reading import count, limit, part, parts, request_in, usage_in
+from entrance.model.dialects.stream import Stream
+from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
 _PATH = re.compile(
@@ -39,6 +41,8 @@ class Gemini:
 
     query = frozenset({"alt"})
     headers: frozenset[str] = frozenset()
+    faults = GEMINI
+    stop = 403
 
     def endpoint(self, path: str) -> Endpoint | None:
         found = _PATH.fullmatch(path)
@@ -58,9 +62,7 @@ class Gemini:
 
         Raises: ValueError, TypeError when it is not a request of this dialect.
         """
-        asked = plain_names(orjson.loads(raw))
-        if not isinstance(asked, dict):
-            raise TypeError("the body must be an object")
+        asked = plain_names(request_in(raw))
         trouble = next(troubles(asked), "")
         if trouble:
             return Deny(trouble)
@@ -82,12 +84,8 @@ class Gemini:
         )
 
     def read_answer(self, raw: bytes) -> Tokens | None:
-        """The usage in a whole answer; None when there is none in it."""
-        try:
-            usage = orjson.loads(raw)["usageMetadata"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return None
-        return _tokens(usage) if isinstance(usage, dict) else None
+        usage = usage_in(raw, "usageMetadata")
+        return None if usage is None else _tokens(usage)
 
     def meter(self, asked: Asked) -> "GeminiMeter":
         return GeminiMeter(asked)
@@ -96,7 +94,7 @@ class Gemini:
         return _error(status, code, message)
 
 
-class GeminiMeter:
+class GeminiMeter(Stream):
     """Implements `StreamMeter`.
 
     Each chunk has totals so far; the last word is the one with the reason for which it ended. What
@@ -104,20 +102,10 @@ class GeminiMeter:
     """
 
     def __init__(self, asked: Asked) -> None:
-        self._events = Events()
+        super().__init__()
         self._told = asked.guess
         self._bytes = 0
         self.final = False
-
-    def feed(self, chunk: bytes) -> bytes:
-        whole = self._events.feed(chunk)
-        self._read(whole)
-        return whole
-
-    def rest(self) -> bytes:
-        left = self._events.rest()
-        self._read(left)
-        return left
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """A chunk that is an error: what the API itself sends when it fails while it streams."""
@@ -128,21 +116,18 @@ class GeminiMeter:
         guess = 0 if self.final else tokens_in(self._bytes)
         return self._told if self._told.output >= guess else replace(self._told, output=guess)
 
-    def _read(self, events: bytes) -> None:
-        for data in data_of(events):
-            try:
-                chunk = orjson.loads(data)
-            except orjson.JSONDecodeError:
-                continue
-            usage = part(chunk, "usageMetadata")
-            if usage:
-                self._told = _tokens(usage)
-            candidates = list(parts(chunk.get("candidates") if isinstance(chunk, dict) else None))
-            for candidate in candidates:
-                self._bytes += sum(map(_length, parts(part(candidate, "content").get("parts"))))
-            ended = any(candidate.get("finishReason") for candidate in candidates)
-            if usage and (ended or part(chunk, "promptFeedback").get("blockReason")):
-                self.final = True
+    def _take(self, event: Mapping[str, Any]) -> None:
+        usage = part(event, "usageMetadata")
+        if usage:
+            self._told = _tokens(usage)
+        candidates = list(parts(event.get("candidates")))
+        for candidate in candidates:
+            self._bytes += sum(map(_length, parts(part(candidate, "content").get("parts"))))
+        ended = any(candidate.get("finishReason") for candidate in candidates)
+        if ended or part(event, "promptFeedback").get("blockReason"):
+            self.over, self.final = True, self.final or bool(usage)
+        if event.get("error"):
+            self.over, self.fault = True, fault_in(event)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

@@ -13,9 +13,20 @@ import orjson
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
 from entrance.model.dialects.chat_rules import pictures, troubles
+from entrance.model.dialects.faults import OPENAI
 from entrance.model.dialects.openai import caches, error_object, tokens
-from entrance.model.dialects.reading import count, limit, part, parts
-from entrance.model.dialects.sse import Events, data_of, each
+from entrance.model.dialects.reading import (
+    count,
+    limit,
+    model_in,
+    part,
+    parts,
+    request_in,
+    usage_in,
+)
+from entrance.model.dialects.sse import each
+from entrance.model.dialects.stream import Stream
+from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
 PATH = "/v1/chat/completions"
@@ -28,6 +39,8 @@ class ChatCompletions:
 
     query: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
+    faults = OPENAI
+    stop = 403
 
     def endpoint(self, path: str) -> Endpoint | None:
         return Endpoint(PATH) if path == PATH else None
@@ -38,9 +51,8 @@ class ChatCompletions:
         Raises: ValueError, TypeError when it is not a request of this dialect.
         """
         del endpoint
-        asked = orjson.loads(raw)
-        if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
-            raise TypeError("the body must be an object that names its model")
+        asked = request_in(raw)
+        model = model_in(asked)
         trouble = next(troubles(asked), "")
         if trouble:
             return Deny(trouble)
@@ -51,7 +63,7 @@ class ChatCompletions:
         body, images = orjson.dumps(sent), pictures(asked)
         limits = [told for name in _LIMITS if (told := limit(asked, name)) is not None]
         return Asked(
-            asked["model"],
+            model,
             streams,
             body,
             max_output=max(limits, default=None),
@@ -69,12 +81,8 @@ class ChatCompletions:
         return replace(asked, body=body, max_output=max_output)
 
     def read_answer(self, raw: bytes) -> Tokens | None:
-        """The usage in a whole answer; None when there is none in it."""
-        try:
-            usage = orjson.loads(raw)["usage"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return None
-        return _tokens(usage) if isinstance(usage, dict) else None
+        usage = usage_in(raw, "usage")
+        return None if usage is None else _tokens(usage)
 
     def meter(self, asked: Asked) -> "ChatMeter":
         return ChatMeter(asked)
@@ -83,21 +91,16 @@ class ChatCompletions:
         return {"error": error_object(status, code, message)}
 
 
-class ChatMeter:
+class ChatMeter(Stream):
     """Implements `StreamMeter`. Usage is told once, in the last chunk but `[DONE]`."""
 
     def __init__(self, asked: Asked) -> None:
-        self._events = Events()
+        super().__init__()
         self._guess = asked.guess
         self._keeps_usage = asked.keeps_usage
         self._told: Tokens | None = None
         self._bytes = 0
-
-    def feed(self, chunk: bytes) -> bytes:
-        return self._seen(self._events.feed(chunk))
-
-    def rest(self) -> bytes:
-        return self._seen(self._events.rest())
+        self._only_usage = False
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """A chunk with an error, which clients raise, and the mark that ends every stream."""
@@ -116,23 +119,25 @@ class ChatMeter:
         if not self._keeps_usage:
             self._read(events)
             return events
-        return b"".join(event for event in each(events) if not self._read(event))
+        return b"".join(event for event in each(events) if not self._is_only_usage(event))
 
-    def _read(self, events: bytes) -> bool:
-        """Take note of events; say whether there is nothing in the last one but the usage."""
-        only_usage = False
-        for data in data_of(events):
-            try:
-                chunk = orjson.loads(data)
-            except orjson.JSONDecodeError:
-                continue
-            choices = chunk.get("choices") if isinstance(chunk, dict) else None
-            self._bytes += sum(_length(choice.get("delta")) for choice in parts(choices))
-            usage = part(chunk, "usage")
-            if usage:
-                self._told = _tokens(usage)
-            only_usage = bool(usage) and choices == []
-        return only_usage
+    def _is_only_usage(self, event: bytes) -> bool:
+        """Take note of an event; whether there is nothing in it but the usage."""
+        self._only_usage = False
+        self._read(event)
+        return self._only_usage
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        choices = event.get("choices")
+        for choice in parts(choices):
+            self._bytes += _length(choice.get("delta"))
+            self.over = self.over or bool(choice.get("finish_reason"))
+        usage = part(event, "usage")
+        if usage:
+            self.over, self._told = True, _tokens(usage)
+        if event.get("error"):
+            self.over, self.fault = True, fault_in(event)
+        self._only_usage = bool(usage) and choices == []
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

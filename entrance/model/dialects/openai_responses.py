@@ -8,16 +8,19 @@ import orjson
 
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
+from entrance.model.dialects.faults import OPENAI
 from entrance.model.dialects.openai import BUDGET, caches, error_object, tokens
-from entrance.model.dialects.reading import count, limit, part
+from entrance.model.dialects.reading import count, limit, model_in, part, request_in, usage_in
 from entrance.model.dialects.responses_rules import pictures, troubles
-from entrance.model.dialects.sse import Events, data_of
+from entrance.model.dialects.stream import Stream
+from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
 PATH = "/v1/responses"
 LEAST_OUTPUT = 16
 """The API takes no lower limit."""
-_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_FAILS = frozenset({"response.failed", "error"})
+_ENDS = _FAILS | {"response.completed", "response.incomplete"}
 _BLANK: Mapping[str, Any] = {
     "id": "resp_cut",
     "object": "response",
@@ -35,6 +38,9 @@ class Responses:
 
     query: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
+    faults = OPENAI
+    stop = 400
+    """Codex tries again after any other status that is no success, 402 and 403 included."""
 
     def endpoint(self, path: str) -> Endpoint | None:
         return Endpoint(PATH) if path == PATH else None
@@ -45,15 +51,14 @@ class Responses:
         Raises: ValueError, TypeError when it is not a request of this dialect.
         """
         del endpoint
-        asked = orjson.loads(raw)
-        if not isinstance(asked, dict) or not isinstance(asked.get("model"), str):
-            raise TypeError("the body must be an object that names its model")
+        asked = request_in(raw)
+        model = model_in(asked)
         trouble = next(troubles(asked), "")
         if trouble:
             return Deny(trouble)
         body, images = orjson.dumps(asked | {"store": False}), pictures(asked)
         return Asked(
-            asked["model"],
+            model,
             asked.get("stream") is True,
             body,
             max_output=limit(asked, "max_output_tokens"),
@@ -68,12 +73,8 @@ class Responses:
         return replace(asked, body=body, max_output=max_output)
 
     def read_answer(self, raw: bytes) -> Tokens | None:
-        """The usage in a whole answer; None when there is none in it."""
-        try:
-            usage = orjson.loads(raw)["usage"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return None
-        return _tokens(usage) if isinstance(usage, dict) else None
+        usage = usage_in(raw, "usage")
+        return None if usage is None else _tokens(usage)
 
     def meter(self, asked: Asked) -> "ResponsesMeter":
         return ResponsesMeter(asked)
@@ -82,7 +83,7 @@ class Responses:
         return {"error": error_object(status, code, message)}
 
 
-class ResponsesMeter:
+class ResponsesMeter(Stream):
     """Implements `StreamMeter`.
 
     Usage is told once, in the last event. Until then the prompt is a guess, and the answer goes by
@@ -90,22 +91,12 @@ class ResponsesMeter:
     """
 
     def __init__(self, asked: Asked) -> None:
-        self._events = Events()
+        super().__init__()
         self._guess = asked.guess
         self._told: Tokens | None = None
         self._bytes = 0
         self._sequence = 0
         self._response: Mapping[str, Any] = {**_BLANK, "model": asked.model}
-
-    def feed(self, chunk: bytes) -> bytes:
-        whole = self._events.feed(chunk)
-        self._read(whole)
-        return whole
-
-    def rest(self) -> bytes:
-        left = self._events.rest()
-        self._read(left)
-        return left
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """The `response.failed` event with which the API itself ends a response that fails."""
@@ -126,29 +117,27 @@ class ResponsesMeter:
     def final(self) -> bool:
         return self._told is not None
 
-    def _read(self, events: bytes) -> None:
-        for data in data_of(events):
-            try:
-                event = orjson.loads(data)
-                kind = event["type"]
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                continue
-            self._sequence = max(self._sequence, count(event, "sequence_number"))
-            match kind:
-                case "response.created":
-                    self._response = {**self._response, **part(event, "response")}
-                case "response.output_item.done":
-                    self._bytes += _length(part(event, "item").get("encrypted_content"))
-                case str() if kind in _ENDS:
-                    self._take(part(event, "response"))
-                case str() if kind.endswith(".delta"):
-                    self._bytes += _length(event.get("delta"))
-                case _:
-                    pass
+    def _take(self, event: Mapping[str, Any]) -> None:
+        self._sequence = max(self._sequence, count(event, "sequence_number"))
+        match event.get("type"):
+            case "response.created":
+                self._response = {**self._response, **part(event, "response")}
+            case "response.output_item.done":
+                self._bytes += _length(part(event, "item").get("encrypted_content"))
+            case str() as kind if kind in _ENDS:
+                self._end(event, kind)
+            case str() as kind if kind.endswith(".delta"):
+                self._bytes += _length(event.get("delta"))
+            case _:
+                pass
 
-    def _take(self, response: Mapping[str, Any]) -> None:
-        if isinstance(response.get("usage"), dict):
-            self._told = _tokens(response["usage"])
+    def _end(self, event: Mapping[str, Any], kind: str) -> None:
+        self.over = True
+        usage = part(event, "response").get("usage")
+        if isinstance(usage, dict):
+            self._told = _tokens(usage)
+        if kind in _FAILS:
+            self.fault = fault_in(event)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

@@ -3,6 +3,44 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
+
+
+def json_in(raw: bytes) -> Any:
+    """The JSON that the bytes are; None when they are anything else."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def object_in(raw: bytes) -> dict[str, Any] | None:
+    """The JSON object that the bytes are; None when they are anything else."""
+    told = json_in(raw)
+    return told if isinstance(told, dict) else None
+
+
+def request_in(raw: bytes) -> dict[str, Any]:
+    """A request's body. Raises: ValueError when it is no JSON, TypeError when it is no object."""
+    told = orjson.loads(raw)
+    if not isinstance(told, dict):
+        raise TypeError("the body must be an object")
+    return told
+
+
+def model_in(asked: Mapping[str, Any]) -> str:
+    """The model that a request names. Raises: TypeError when it names none."""
+    model = asked.get("model")
+    if not isinstance(model, str):
+        raise TypeError("the body must name its model")
+    return model
+
+
+def usage_in(raw: bytes, key: str) -> Mapping[str, Any] | None:
+    """The usage in a whole answer, at `key`; None when there is none in it."""
+    usage = (object_in(raw) or {}).get(key)
+    return usage if isinstance(usage, dict) else None
+
 
 def count(holder: Any, key: str) -> int:
     """A count at `key`; 0 when there is none, or nothing that counts."""

@@ -86,14 +86,24 @@ async def test_a_completion_is_streamed_and_its_usage_told_to_who_asked(
     assert door.meter.usage[RUN] == USED
 
 
-async def test_an_empty_budget_is_a_403_that_the_sdk_understands(
+async def test_an_empty_budget_is_a_400_that_the_sdk_understands(
     door: Door, model: ModelServer
 ) -> None:
+    """Codex tries again after a 402 and a 403."""
+    door.meter.usage[RUN] = Usage(cost_usd=Decimal(1))
+    async with client(door) as ai:
+        with pytest.raises(sdk.BadRequestError, match="budget") as error:
+            await ai.responses.create(model=openai.MODEL, input="Hi")
+    assert error.value.code == "insufficient_quota"
+    assert not model.got
+
+
+async def test_an_empty_budget_is_a_403_for_chat(door: Door, model: ModelServer) -> None:
     """CASE-101: one request, then the end."""
     door.meter.usage[RUN] = Usage(cost_usd=Decimal(1))
     async with client(door) as ai:
         with pytest.raises(sdk.PermissionDeniedError, match="budget") as error:
-            await ai.responses.create(model=openai.MODEL, input="Hi")
+            await ai.chat.completions.create(model=openai.MODEL, messages=[])
     assert error.value.code == "insufficient_quota"
     assert not model.got
 
@@ -136,15 +146,15 @@ async def test_a_completion_that_passes_the_cap_is_cut_with_an_error(
 async def test_what_would_reach_out_is_refused_by_name(
     door: Door, model: ModelServer, http: ClientSession
 ) -> None:
-    for path, body in (
-        ("responses", {"input": "Hi", "tools": [{"type": "web_search"}]}),
-        ("responses", {"input": "Hi", "background": True}),
-        ("chat/completions", {"messages": [], "web_search_options": {"x": 1}}),
+    for path, body, status in (
+        ("responses", {"input": "Hi", "tools": [{"type": "web_search"}]}, 400),
+        ("responses", {"input": "Hi", "background": True}, 400),
+        ("chat/completions", {"messages": [], "web_search_options": {"x": 1}}, 403),
     ):
         url = f"{door.url}/model/openai/v1/{path}"
         async with http.post(url, json={"model": openai.MODEL} | body, headers=door.bearer) as said:
-            assert said.status == 403
-            assert (await said.json())["error"]["type"] == "permission_error"
+            assert said.status == status
+            assert (await said.json())["error"]["code"] == "refused"
     assert not model.got
     reasons = [line["reason"] for line in door.lines("model_call")]
     assert ["web_search" in reasons[0], "background" in reasons[1]] == [True, True]
@@ -153,13 +163,13 @@ async def test_what_would_reach_out_is_refused_by_name(
 async def test_the_providers_errors_come_back_without_the_key(
     door: Door, model: ModelServer, http: ClientSession
 ) -> None:
-    async def quota(_: web.Request) -> web.Response:
-        text = f"You exceeded your quota; you sent {KEY} and sk-proj-another_0123456789"
-        body = {"error": {"message": text, "type": "insufficient_quota", "code": "x"}}
+    async def limited(_: web.Request) -> web.Response:
+        text = f"You ask too often; you sent {KEY} and sk-proj-another_0123456789"
+        body = {"error": {"message": text, "type": "tokens", "code": "rate_limit_exceeded"}}
         headers = {"retry-after": "3", "x-request-id": f"for-{KEY}"}
         return web.json_response(body, status=429, headers=headers)
 
-    model.answer = quota
+    model.answer = limited
     url = f"{door.url}/model/openai/v1/responses"
     async with http.post(
         url, json={"model": openai.MODEL, "input": "Hi"}, headers=door.bearer
@@ -167,7 +177,7 @@ async def test_the_providers_errors_come_back_without_the_key(
         assert answer.status == 429
         assert answer.headers["retry-after"] == "3"
         said = await answer.text() + str(answer.headers)
-    assert "insufficient_quota" in said
+    assert "rate_limit_exceeded" in said
     assert KEY not in said
     assert "sk-proj" not in said
     assert KEY not in door.audit_path.read_text()

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import orjson
 import pytest
 from aiohttp import ClientSession, web
 
+from entrance.ports import Usage
 from tests.servers import anthropic, google, openai
 from tests.servers.anthropic import KEY, MODEL, Answer, ModelServer
-from tests.servers.door import RUN, Door, open_door
+from tests.servers.door import RUN, SECRETS, Door, open_door
 from tests.waiting import until
 
 HELLO = {"model": MODEL, "max_tokens": 1000, "messages": [{"role": "user", "content": "Hi"}]}
@@ -21,12 +23,27 @@ HELLO = {"model": MODEL, "max_tokens": 1000, "messages": [{"role": "user", "cont
 
 @dataclass(frozen=True)
 class Case:
-    """A request for a stream, how the stream begins, and how its last event does when it is cut."""
+    """A request for a stream; how the stream begins, and how its last event does when it is cut.
+
+    `failure`: an event that tells of an error, with the key, and the `trouble` that it is. `stop`:
+    the status after which its harness does not try again.
+    """
 
     path: str
     body: dict[str, Any]
     begun: list[bytes]
     end: str
+    failure: bytes
+    trouble: str
+    stop: int = 403
+
+
+def event(name: str, **told: Any) -> bytes:
+    """One of a stream's events."""
+    return (f"event: {name}\n".encode() if name else b"") + b"data: " + orjson.dumps(told) + b"\n\n"
+
+
+SLOW = f"slow down, {KEY}"
 
 
 STREAMS = [
@@ -34,6 +51,8 @@ STREAMS = [
         Case(
             "anthropic/v1/messages", HELLO | {"stream": True}, anthropic.events(["x" * 400])[:4],
             "event: error\ndata: ",
+            event("error", type="error", error={"type": "overloaded_error", "message": SLOW}),
+            "overloaded",
         ),
         id="anthropic",
     ),
@@ -41,6 +60,9 @@ STREAMS = [
         Case(
             "openai/v1/responses", {"model": openai.MODEL, "input": "Hi", "stream": True},
             openai.response_events(["x" * 400])[:4], "event: response.failed\ndata: ",
+            event("response.failed", type="response.failed", response={
+                "error": {"code": "rate_limit_exceeded", "message": SLOW}}),
+            "rate_limit", stop=400,
         ),
         id="responses",
     ),
@@ -48,6 +70,8 @@ STREAMS = [
         Case(
             "openai/v1/chat/completions", {"model": openai.MODEL, "messages": [], "stream": True},
             openai.chat_chunks(["x" * 400])[:2], "data: [DONE]",
+            event("", error={"code": "context_length_exceeded", "message": SLOW}),
+            "context_overflow",
         ),
         id="chat",
     ),
@@ -55,6 +79,7 @@ STREAMS = [
         Case(
             f"google/v1/models/{google.MODEL}:streamGenerateContent?alt=sse", {"contents": []},
             google.chunks(["x" * 400])[:1], 'data: {"error":{"code":502,',
+            event("", error={"code": 500, "message": SLOW, "status": "INTERNAL"}), "provider_error",
         ),
         id="gemini",
     ),
@@ -136,8 +161,121 @@ async def test_a_provider_that_falls_silent_is_given_up(
         ) as answer:
             assert last_event(await answer.text()).startswith(case.end)
         await until(lambda: bool(door.lines("outcome")))
-        assert door.lines("outcome")[0]["result"] == "broke_off"
+        outcome = door.lines("outcome")[0]
+    assert (outcome["result"], outcome["detail"]["trouble"]) == ("stalled", "stalled")
     assert door.meter.usage[RUN].input_tokens > 0
+
+
+@every_dialect
+async def test_a_stream_that_just_ends_has_broken_off(
+    door: Door, model: ModelServer, http: ClientSession, case: Case
+) -> None:
+    model.answer = anthropic.streaming(case.begun)
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        assert last_event(await answer.text()).startswith(case.end)
+    await until(lambda: bool(door.lines("outcome")))
+    assert door.lines("outcome")[0]["detail"]["trouble"] == "cut"
+
+
+@every_dialect
+async def test_an_error_in_the_middle_of_a_stream_is_in_the_record_without_the_key(
+    door: Door, model: ModelServer, http: ClientSession, case: Case
+) -> None:
+    model.answer = anthropic.streaming([*case.begun, case.failure])
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        text = await answer.text()
+    assert text.count("slow down") == 1, "the provider's own words go on, once"
+    assert KEY not in text
+    await until(lambda: bool(door.lines("outcome")))
+    outcome = door.lines("outcome")[0]
+    assert outcome["result"] == "provider_error"
+    told = (outcome["detail"]["trouble"], outcome["detail"]["message"])
+    assert told == (case.trouble, "slow down, [redacted]")
+
+
+@every_dialect
+@pytest.mark.parametrize("status", [401, 402, 403])
+async def test_a_key_that_is_refused_is_the_end_and_a_matter_for_an_operator(
+    door: Door, model: ModelServer, http: ClientSession, case: Case, status: int
+) -> None:
+    """CASE-101: what each harness does not try again after."""
+
+    async def refused(_: web.Request) -> web.Response:
+        error = {"message": f"not paid: {KEY}", "type": "x", "code": "y", "status": "Z"}
+        return web.json_response({"error": error}, status=status)
+
+    model.answer = refused
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        assert answer.status == case.stop
+        said = (await answer.json())["error"]["message"]
+    assert said.endswith("an operator has to look at it. It says: not paid: [redacted]")
+    detail = door.lines("outcome")[0]["detail"]
+    told = (detail["trouble"], detail["status"], detail["message"])
+    assert told == ("credential", status, "not paid: [redacted]")
+
+
+@every_dialect
+async def test_a_missing_key_is_the_end_and_a_matter_for_an_operator(
+    door: Door, model: ModelServer, http: ClientSession, case: Case
+) -> None:
+    await door.secrets.delete(SECRETS[case.path.partition("/")[0]])
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        assert answer.status == case.stop
+        assert "an operator" in (await answer.json())["error"]["message"]
+    detail = door.lines("outcome")[0]["detail"]
+    assert (detail["trouble"], detail["status"]) == ("credential", 0)
+    assert not model.got
+
+
+@every_dialect
+async def test_no_money_is_the_end(
+    door: Door, model: ModelServer, http: ClientSession, case: Case
+) -> None:
+    """CASE-101: what each harness does not try again after."""
+    door.meter.usage[RUN] = Usage(cost_usd=Decimal(1))
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        assert answer.status == case.stop
+        assert "budget" in (await answer.json())["error"]["message"]
+    assert not model.got
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "told"),
+    [
+        ({"retry-after": "7"}, {}, "7"),
+        ({"retry-after": "Fri, 31 Dec 2027 23:59:59 GMT"}, {}, "Fri, 31 Dec 2027 23:59:59 GMT"),
+        ({"retry-after": "7", "retry-after-ms": "6500"}, {}, "6.5"),
+        ({}, {"details": [{"@type": "RetryInfo", "retryDelay": "34.5s"}]}, "34.5"),
+    ],
+)
+async def test_when_to_ask_again_is_in_the_record_wherever_it_is_told(
+    door: Door,
+    model: ModelServer,
+    http: ClientSession,
+    *,
+    headers: dict[str, str],
+    body: dict[str, Any],
+    told: str,
+) -> None:
+    async def limited(_: web.Request) -> web.Response:
+        return web.json_response({"error": {"message": "no"} | body}, status=429, headers=headers)
+
+    model.answer = limited
+    url = f"{door.url}/model/google/v1/models/{google.MODEL}:generateContent"
+    async with http.post(url, json={"contents": []}, headers=door.bearer) as answer:
+        assert answer.status == 429
+    detail = door.lines("outcome")[0]["detail"]
+    assert (detail["trouble"], detail["retry_after"]) == ("rate_limit", told)
 
 
 @pytest.mark.parametrize("packing", ["gzip", "br"])

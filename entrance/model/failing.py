@@ -1,0 +1,76 @@
+"""What the sandbox is told, and the record, when a provider does not give an answer.
+
+Its own error comes back as it is, but for keys in it. What is wrong with Sandgate's key is no
+business of the sandbox: it gets the status at which its harness stops, and words for a person.
+"""
+
+from http import HTTPStatus
+
+import aiohttp
+from aiohttp import hdrs, web
+
+from entrance.model.call import Call
+from entrance.model.dialects.reading import json_in
+from entrance.model.dialects.trouble import Fault, Trouble, fault_in, in_short, kind_of
+from entrance.model.redaction import redacted, unpacked
+from entrance.model.way import Way, headers_back, read, refuse
+
+_ERROR_BYTES = 64 << 10
+_REFUSES_KEY = "The provider refuses Sandgate's key; an operator has to look at it."
+
+
+def word_of(error: aiohttp.ClientError | TimeoutError) -> str:
+    """What came of a call that ended like this."""
+    match error:
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+            return "unreachable"
+        case TimeoutError():
+            return "stalled"
+        case _:
+            return "broke_off"
+
+
+def broken(call: Call, way: Way, word: str) -> web.Response:
+    """The answer to a call of which nothing came but this."""
+    return refuse(way.dialect, 502, "provider", call.fail(word))
+
+
+async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Response:
+    """The answer to a call that the provider answers with an error."""
+    if answer.status < HTTPStatus.BAD_REQUEST:
+        return broken(call, way, "redirected")
+    body = await _body(answer, way)
+    fault = _fault(body)
+    kind = kind_of(answer.status, fault, way.dialect.faults)
+    message = fault.message or f"The provider answered {answer.status}."
+    call.result = "key_refused" if kind == "credential" else "provider_error"
+    call.trouble = Trouble(kind, message)
+    call.retry_after = _retry_after(answer) or fault.retry_after
+    if kind == "credential":
+        said = f"{_REFUSES_KEY} It says: {message}"
+        return refuse(way.dialect, way.dialect.stop, "provider_key", said)
+    if body is None:
+        return refuse(way.dialect, answer.status, "provider_error", message)
+    return web.Response(status=answer.status, body=body, headers=headers_back(answer, way))
+
+
+async def _body(answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
+    """The provider's words without keys; None when there are too many, or they can't be unpacked."""
+    raw = await read(answer, _ERROR_BYTES)
+    packing = answer.headers.get(hdrs.CONTENT_ENCODING, "identity").lower()
+    body = unpacked(raw, packing, _ERROR_BYTES) if raw is not None else None
+    return None if body is None else redacted(body, way.secret.redact)
+
+
+def _fault(body: bytes | None) -> Fault:
+    told = json_in(body or b"")
+    if told is None:
+        return Fault(message=in_short((body or b"").decode("utf-8", "replace")))
+    return fault_in(told)
+
+
+def _retry_after(answer: aiohttp.ClientResponse) -> str:
+    milliseconds = answer.headers.get("retry-after-ms", "")
+    if milliseconds.isascii() and milliseconds.isdecimal():
+        return f"{int(milliseconds[:9]) / 1000:g}"
+    return answer.headers.get(hdrs.RETRY_AFTER, "")[:40]

@@ -1,0 +1,55 @@
+"""Where a call goes, and what of its answer may come back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import aiohttp
+import orjson
+from aiohttp import web
+
+from entrance.model.dialects import Dialect
+from entrance.model.headers import back
+from entrance.model.redaction import clean
+from entrance.vault.credentials import SecretHeaders
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a call goes: the URL that the secret was given out for, and what is sent there."""
+
+    dialect: Dialect
+    url: str
+    headers: Mapping[str, str]
+    secret: SecretHeaders = field(repr=False)
+
+
+def refuse(
+    dialect: Dialect,
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """An error as the dialect's clients expect it."""
+    return web.Response(
+        status=status,
+        body=orjson.dumps(dialect.error(status, code, message)),
+        content_type="application/json",
+        headers=headers,
+    )
+
+
+def headers_back(answer: aiohttp.ClientResponse, way: Way) -> dict[str, str]:
+    """The provider's headers that the client gets, without anything that looks like a key."""
+    passed = back(answer.headers)
+    return {name: clean(value, way.secret.redact) for name, value in passed.items()}
+
+
+async def read(answer: aiohttp.ClientResponse, limit: int) -> bytes | None:
+    """The whole body, or None when it is longer than `limit` bytes."""
+    body = bytearray()
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > limit:
+            return None
+    return bytes(body)
