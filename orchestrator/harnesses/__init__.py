@@ -5,7 +5,8 @@ A further one is one file here, one row in `HARNESSES`, and one test.
 
 from collections.abc import Mapping
 
+from orchestrator.harnesses.codex import Codex
 from orchestrator.harnesses.native import Native
 from orchestrator.ports import Harness
 
-HARNESSES: Mapping[str, Harness] = {harness.name: harness for harness in (Native(),)}
+HARNESSES: Mapping[str, Harness] = {harness.name: harness for harness in (Native(), Codex())}
