@@ -184,6 +184,8 @@ class SandboxSpec:
     task: TaskId
     execd_token: str
     mounts: Mounts
+    harness: str
+    """Whose program it holds; the image is chosen by it."""
     env: Mapping[str, str] = field(default_factory=dict)
 
 

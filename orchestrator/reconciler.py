@@ -92,7 +92,16 @@ class Reconciler:
         )
         # Many tasks may wait for one busy agent, and each looks often: they don't read it each time.
         agent = await world.tracker.agent(engagement.bot) if engagement and not busy else None
-        return Observed(now, seen_task, run, engagement, agent, agent_busy=busy, closed=closed)
+        return Observed(
+            now,
+            seen_task,
+            run,
+            engagement,
+            agent,
+            agent_busy=busy,
+            harnesses=world.offered,
+            closed=closed,
+        )
 
     async def perform(self, seen: Observed, step: Step) -> float | None:
         """Do one step. Returns when to look again; None: not by ourselves."""

@@ -65,8 +65,8 @@ class Sandboxes(Group):
     """File with its API key."""
     docker: str = ""
     """Docker's address; empty means the default socket."""
-    image: str
-    """The sandbox image."""
+    images: dict[str, str] = Field(min_length=1)
+    """The sandbox images by harness, as JSON: `{"native": "...", "codex": "..."}`."""
     network: str
     """The sandbox network; also the name of the nft table."""
     bridge: str

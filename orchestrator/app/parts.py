@@ -70,6 +70,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         sandboxes=open_sandboxes(settings, http, clock, stack),
         door=registry,
         harnesses=HARNESSES,
+        offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
         trail=lambda run: _trail(settings, run),
         limits=_limits(settings),

@@ -49,7 +49,7 @@ def blueprint_of(settings: Settings) -> Blueprint:
     return Blueprint(
         installation=settings.name,
         network=given.network,
-        image=given.image,
+        images=given.images,
         memory=given.memory,
         cpu=given.cpu,
         pids=given.pids,

@@ -72,7 +72,9 @@ def _posture(settings: Settings) -> Posture:
         try:
             client = connect(given.docker, timeout_s=ENGINE_S)
             with closing(client):
-                return probe(client, bridge, image=given.image, seccomp=seccomp)
+                return probe(
+                    client, bridge, image=next(iter(given.images.values())), seccomp=seccomp
+                )
         except (DockerException, OSError, SubprocessError) as error:
             raise Unavailable(f"the posture probe could not run: {error}") from error
 

@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.harness import CHOICE, harness_of
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.run import code_of
 from orchestrator.cli.screen import print_json, print_table, say
@@ -30,6 +31,14 @@ def up(
             help="A model provider; its secret has the same name. Kept until it is said anew.",
         ),
     ] = None,
+    harnesses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--harness",
+            metavar="NAME",
+            help=f"A harness that agents may run on: {CHOICE}. Kept; the native loop is always there.",
+        ),
+    ] = None,
 ) -> None:
     """Bring the installation up: whatever isn't there is made, whatever isn't running is started."""
     environment = Environment()
@@ -37,6 +46,7 @@ def up(
         home=environment.home,
         docker_host=environment.docker_host,
         execd_image=environment.execd_image,
+        harnesses=tuple(harness_of(name) for name in harnesses or []),
         providers=dict(_provider(model) for model in models or []),
     )
     here = bring_up(wishes, Steps(console))

@@ -36,6 +36,8 @@ class Observed:
     agent_busy: bool = False
     """The same agent has an active run on another task."""
     sandbox: SandboxState = SandboxState.NONE
+    harnesses: frozenset[str] = frozenset()
+    """Those whose program is in a sandbox image here."""
     closed: str = ""
     """Why no run may start at all now (posture probe failing); empty when one may."""
 
@@ -113,14 +115,21 @@ def _between_runs(seen: Observed) -> Step:
         return Wait(seen.closed)
     if seen.agent_busy:
         return Wait(f"{seen.engagement.bot} is busy with another task")
-    refusal = refusal_of(seen.task, seen.engagement, seen.agent)
+    refusal = refusal_of(seen.task, seen.engagement, seen.agent, seen.harnesses)
     return Refuse(refusal) if refusal else StartRun(trigger)
 
 
-def refusal_of(task: Task, engagement: Engagement, agent: Agent | None) -> str:
-    """Why this task can't be run under this engagement, as a sentence; empty when it can."""
+def refusal_of(
+    task: Task, engagement: Engagement, agent: Agent | None, harnesses: frozenset[str]
+) -> str:
+    """Why this task can't be run here under this engagement, as a sentence; empty when it can."""
     if agent is None:
         return f"No agent of the pool has the bot user {engagement.bot}; create it, then retry."
+    if agent.harness not in harnesses:
+        return (
+            f"No sandbox of this installation holds the harness {agent.harness} of {agent.bot}; "
+            f"add it with `sandgate up --harness {agent.harness}`, then retry."
+        )
     if engagement.left_usd <= 0:
         return (
             f"The budget of engagement {engagement.id} is spent "

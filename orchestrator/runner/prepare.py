@@ -112,7 +112,7 @@ async def _open_record(world: World, run: Run) -> Run:
 async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
     run = order.run
     mounts = await world.disks.ensure(run.task)
-    spec = SandboxSpec(run.id, run.task, world.execd_token(run.id), mounts)
+    spec = SandboxSpec(run.id, run.task, world.execd_token(run.id), mounts, run.harness)
     sandbox = await world.sandboxes.create(spec)
     session = session_for(
         run,

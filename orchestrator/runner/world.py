@@ -65,6 +65,8 @@ class World:
     sandboxes: Sandboxes
     door: Door
     harnesses: Mapping[str, Harness]
+    offered: frozenset[str]
+    """Those of the harnesses whose program is in a sandbox image here."""
     live: Live
     trail: Callable[[RunId], Awaitable[Sequence[Mapping[str, Any]]]]
     """The audit lines of a run, oldest first."""

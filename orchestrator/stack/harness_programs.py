@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from orchestrator.stack.steps import StepFailed
 
 FETCH_S = 900.0
+NATIVE = "native"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,18 @@ class NpmPackage:
 class HarnessProgram:
     """What is taken of a harness's package; it is laid out in `/opt/harness/NAME/` of a sandbox."""
 
+    version: str
     packages: Mapping[str, NpmPackage]
     """By machine: x86_64, aarch64."""
     keep: tuple[str, ...]
     """Paths in the package: files, or folders with all below them. `{machine}` is filled in."""
     command: str
+    """The program itself, as a path in the package."""
+
+    @property
+    def path(self) -> str:
+        """The program in a sandbox, below `/opt/harness/NAME/`."""
+        return self.command.format(machine=platform.machine())
 
     @property
     def integrity(self) -> str:
@@ -45,6 +53,7 @@ class HarnessProgram:
 
 HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
     "claude_code": HarnessProgram(
+        version="2.1.332",
         packages={
             "x86_64": NpmPackage(
                 "@anthropic-ai/claude-code-linux-x64@2.1.332",
@@ -61,6 +70,7 @@ HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
         command="claude",
     ),
     "codex": HarnessProgram(
+        version="0.171.0",
         packages={
             "x86_64": NpmPackage(
                 "@openai/codex@0.171.0-linux-x64",
@@ -82,6 +92,9 @@ HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
         command="vendor/{machine}-unknown-linux-musl/bin/codex",
     ),
 }
+
+NAMES = (NATIVE, *HARNESS_PROGRAMS)
+"""Every harness that a sandbox can hold; the native loop is in each."""
 
 
 def lay_out(harness: str, into: Path, *, cache: Path) -> None:
@@ -105,11 +118,10 @@ def lay_out(harness: str, into: Path, *, cache: Path) -> None:
                         shutil.copyfileobj(source, out)
                     # Set here: a chmod in a later image layer would copy 400 MB again.
                     target.chmod(0o755)
-    command = PurePosixPath(program.command.format(machine=platform.machine()))
-    if not (into / command).is_file():
+    if not (into / program.path).is_file():
         raise StepFailed(
             f"The package of {harness} is laid out differently",
-            why=f"it holds no {command}",
+            why=f"it holds no {program.path}",
             what_to_do="Its row in harness_programs.py must be brought up to date.",
         )
 

@@ -1,6 +1,6 @@
 """The engine's images as a store by content: found by a label, built, imported, proven, removed."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +67,15 @@ class ImageStore:
             return whole is not None and whole.tag(*tag.split(":"))
         return True
 
-    def build(self, kind: str, content: str, context: Path, *, base: str) -> None:
+    def build(
+        self,
+        kind: str,
+        content: str,
+        context: Path,
+        *,
+        base: str,
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
         """Build the image from the folder `context` on the image `base`, without a network.
 
         Raises: StepFailed with the end of the build's log.
@@ -77,7 +85,7 @@ class ImageStore:
                 path=str(context),
                 tag=self.tag(kind, content),
                 buildargs={"BASE": base},
-                labels={CONTENT_LABEL: content},
+                labels={**(labels or {}), CONTENT_LABEL: content},
                 network_mode="none",
                 rm=True,
                 forcerm=True,
@@ -120,17 +128,18 @@ class ImageStore:
             with suppress(APIError):
                 container.remove(force=True)
 
-    def prove(self, tag: str) -> None:
-        """Run the image once, and remove it when it does not: an import of half a file succeeds.
+    def prove(self, tag: str, *command: str) -> None:
+        """Run a command in the image once, and remove the image when it fails.
 
+        An import of half a file succeeds, and so does a copy of a program for another machine.
         Raises: StepFailed.
         """
         try:
-            self.output(tag, "git", "--version")
+            self.output(tag, *command)
         except (DockerException, OSError) as error:
             self.client.images.remove(tag, force=True)
             raise StepFailed(
-                "The sandbox's base image does not run",
+                f"The image {tag} does not run",
                 why=str(error),
                 what_to_do="Run the same command again; if it persists, see the engine's log.",
             ) from error

@@ -1,4 +1,4 @@
-"""The images `sandbox` and `execd`, built by content: the same content is never built twice.
+"""The images of sandboxes, one a harness, and of `execd`: the same content is never built twice.
 
 An image's content is a hash over everything that goes into it: our files, the package list, the
 Debian suite, the harnesses. It is the image's label and the end of its tag, so "is it there?" is one
@@ -10,33 +10,41 @@ own that holds nothing of ours.)
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from orchestrator.adapters.opensandbox.blueprint import PROGRAM_LABELS
 from orchestrator.stack import apt_sources, native, rootfs
 from orchestrator.stack.content import copy_content, digest, tree_hash
 from orchestrator.stack.engine import Engine
-from orchestrator.stack.harness_programs import HARNESS_PROGRAMS, lay_out
+from orchestrator.stack.harness_programs import HARNESS_PROGRAMS, NATIVE, lay_out
 from orchestrator.stack.image_store import ImageStore
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.steps import Step, StepFailed
 
 IMAGES = Path(__file__).resolve().parents[2] / "images"
 PACK_S = 60
-# Raise it when this module lays images out differently from the same files.
-LAYOUT = "3"
+# Raise one when this module lays that image out differently from the same files.
+LAYOUT = {"base": "3", "sandbox": "4", "execd": "3", "harness": "1"}
 # In the folder of the sandbox, but read by others: no part of the image.
 NOT_IN_SANDBOX = ("packages.txt", "seccomp.json")
+KINDS = ("base", "sandbox", *(f"sandbox-{name}" for name in HARNESS_PROGRAMS), "execd")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageTags:
     """The images that sandboxes are made from."""
 
-    sandbox: str
+    by_harness: Mapping[str, str]
+    """The sandbox image for each harness that is there."""
     execd: str
+
+    @property
+    def sandbox(self) -> str:
+        """The one with the native loop; those of other harnesses stand on it."""
+        return self.by_harness[NATIVE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ class ImageBuilder:
     cache: Path
     debian: DebianPackages = field(default_factory=DebianPackages)
     harnesses: tuple[str, ...] = ()
-    """Harness programs in the sandbox, besides the native loop."""
+    """Those with a sandbox image of their own, besides the native loop."""
     execd_image: str = ""
     """An execd image to use instead of ours."""
     source: Path = IMAGES
@@ -59,27 +67,31 @@ class ImageBuilder:
         Raises: StepFailed when a part can't be fetched or a build fails.
         """
         with ImageStore.on(self.engine, self.name) as store:
-            tags = ImageTags(
-                sandbox=self._ensure(store, step, "sandbox", self._sandbox),
-                execd=self.execd_image or self._ensure(store, step, "execd", self._execd),
-            )
+            sandbox = self._ensure(store, step, "sandbox", self._sandbox)
+            by_harness = {NATIVE: sandbox} | {
+                harness: self._ensure(store, step, kind_of(harness), self._program(harness))
+                for harness in self.harnesses
+            }
+            execd = self.execd_image or self._ensure(store, step, "execd", self._execd)
             if step.worked:
                 self._remove_older(store)
-        step.note(", ".join(tag.rpartition("/")[2] for tag in (tags.sandbox, tags.execd)))
-        return tags
+        step.note(", ".join(tag.rpartition("/")[2] for tag in (*by_harness.values(), execd)))
+        return ImageTags(by_harness, execd)
 
     def content(self, kind: str) -> str:
-        """The content hash of the image `kind`: base, sandbox or execd."""
-        base = digest("base", LAYOUT, apt_sources.this_suite(), *self._packages())
-        match kind:
-            case "base":
-                return base
-            case "sandbox":
-                files = tree_hash(self.source / "sandbox", leave_out=NOT_IN_SANDBOX)
-                programs = [HARNESS_PROGRAMS[name].integrity for name in self.harnesses]
-                return digest("sandbox", LAYOUT, base, files, *programs)
-            case _:
-                return digest(kind, LAYOUT, base, tree_hash(self.source / kind))
+        """The content hash of the image `kind`: one of KINDS."""
+        if kind == "base":
+            return digest("base", LAYOUT["base"], apt_sources.this_suite(), *self._packages())
+        if kind == "sandbox":
+            files = tree_hash(self.source / "sandbox", leave_out=NOT_IN_SANDBOX)
+            return digest("sandbox", LAYOUT["sandbox"], self.content("base"), files)
+        if kind == "execd":
+            files = tree_hash(self.source / "execd")
+            return digest("execd", LAYOUT["execd"], self.content("base"), files)
+        program = HARNESS_PROGRAMS[kind.removeprefix("sandbox-")]
+        files = tree_hash(self.source / "harness")
+        made_of = (self.content("sandbox"), files, program.integrity, *program.keep)
+        return digest(kind, LAYOUT["harness"], *made_of)
 
     def _ensure(
         self,
@@ -95,9 +107,7 @@ class ImageBuilder:
 
     def _remove_older(self, store: ImageStore) -> None:
         """Remove what an upgrade has left behind; a sandbox that still runs keeps its image."""
-        store.remove_all(
-            keep=[store.tag(kind, self.content(kind)) for kind in ("base", "sandbox", "execd")]
-        )
+        store.remove_all(keep=[store.tag(kind, self.content(kind)) for kind in KINDS])
         for tar in self.cache.glob("base-*.tar"):
             if tar != self._tar():
                 tar.unlink()
@@ -117,7 +127,7 @@ class ImageBuilder:
                 rootfs.make_tar(tar, self._packages(), debian=self.debian, doing=step.doing)
             step.doing("importing the root file system")
             store.import_tar("base", content, tar)
-        store.prove(store.tag("base", content))
+        store.prove(store.tag("base", content), "git", "--version")
 
     def _sandbox(self, store: ImageStore, step: Step, content: str) -> None:
         base = self._ensure(store, step, "base", self._base)
@@ -134,11 +144,32 @@ class ImageBuilder:
                 python_version=store.output(base, "python3", "-c", native.SAY_VERSION),
                 cache=self.cache,
             )
-            for harness in self.harnesses:
-                step.doing(f"fetching {harness}")
-                lay_out(harness, context / "opt" / "harness" / harness, cache=self.cache)
             step.doing("building the sandbox image")
-            store.build("sandbox", content, context, base=base)
+            program = {"name": NATIVE, "integrity": f"sha256-{tree_hash(folder / 'native')}"}
+            store.build("sandbox", content, context, base=base, labels=_labels(program))
+
+    def _program(self, harness: str) -> Callable[[ImageStore, Step, str], None]:
+        """How the sandbox with the program of `harness` is built."""
+        program, kind = HARNESS_PROGRAMS[harness], kind_of(harness)
+
+        def build(store: ImageStore, step: Step, content: str) -> None:
+            base = self._ensure(store, step, "sandbox", self._sandbox)
+            with self._scratch() as context:
+                copy_content(self.source / "harness" / "Dockerfile", context / "Dockerfile")
+                step.doing(f"fetching {harness} {program.version}")
+                lay_out(harness, context / "opt" / "harness" / harness, cache=self.cache)
+                step.doing(f"building the sandbox image with {harness}")
+                facts = {
+                    "name": harness,
+                    "version": program.version,
+                    "integrity": program.integrity,
+                }
+                store.build(kind, content, context, base=base, labels=_labels(facts))
+            store.prove(
+                store.tag(kind, content), f"/opt/harness/{harness}/{program.path}", "--version"
+            )
+
+        return build
 
     def _execd(self, store: ImageStore, step: Step, content: str) -> None:
         base = self._ensure(store, step, "base", self._base)
@@ -159,6 +190,15 @@ class ImageBuilder:
         self.cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.cache, prefix="build-") as folder:
             yield Path(folder)
+
+
+def kind_of(harness: str) -> str:
+    """The kind of image that a sandbox of this harness is made from."""
+    return "sandbox" if harness == NATIVE else f"sandbox-{harness}"
+
+
+def _labels(program: Mapping[str, str]) -> dict[str, str]:
+    return {PROGRAM_LABELS[fact]: value for fact, value in program.items()}
 
 
 def _run(*command: str) -> None:

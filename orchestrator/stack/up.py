@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from orchestrator.settings import service_environment
-from orchestrator.stack import engine, local_git, network, pocketbase, services
+from orchestrator.stack import engine, local_git, network, pocketbase, services, wished
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
@@ -31,14 +31,17 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
         here = Installation.open(wishes.home, create=True)
         step.note(f"{here.name}, {here.subnet}")
     with here.only_one():
+        harnesses = wished.wished(here, wishes.harnesses)
         with steps.step("Images") as step:
             tags = ImageBuilder(
                 engine=docker,
                 name=here.name,
                 cache=here.cache,
                 debian=debian,
+                harnesses=harnesses,
                 execd_image=wishes.execd_image,
             ).ensure(step)
+            wished.keep(here, harnesses)
         _network(here, docker, steps)
         _start(here, wishes, tags, steps, env)
     return here

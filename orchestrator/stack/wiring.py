@@ -31,6 +31,8 @@ class Wishes:
     docker_host: str = ""
     execd_image: str = ""
     """Another execd image than our own; empty means our own."""
+    harnesses: tuple[str, ...] = ()
+    """Harnesses whose sandboxes are wished besides those that were wished before."""
     providers: Mapping[str, str] | None = None
     """Model providers by name, with their base URLs; None keeps what was told before."""
 
@@ -110,7 +112,7 @@ def runner_env(
         "SANDBOXES__URL": f"http://{LOOPBACK}:{here.ports.opensandbox}",
         "SANDBOXES__API_KEY_FILE": make_key(here.keys / "opensandbox.key"),
         "SANDBOXES__DOCKER": wishes.docker_host,
-        "SANDBOXES__IMAGE": tags.sandbox,
+        "SANDBOXES__IMAGES": orjson.dumps(dict(tags.by_harness)).decode(),
         "SANDBOXES__NETWORK": here.network,
         "SANDBOXES__BRIDGE": here.bridge,
         "SANDBOXES__SUBNET": here.subnet,

@@ -67,6 +67,7 @@ class FakeWorld:
     door: SessionRegistry = field(default_factory=SessionRegistry)
     trail: list[Mapping[str, Any]] = field(default_factory=list)
     closed: str = ""
+    offered: frozenset[str] = frozenset({"native"})
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     )
@@ -80,6 +81,7 @@ class FakeWorld:
             sandboxes=self.sandboxes,
             door=self.door,
             harnesses=HARNESSES,
+            offered=self.offered,
             live=Live(),
             trail=self._trail,
             limits=LIMITS,

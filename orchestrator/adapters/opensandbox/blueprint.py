@@ -15,6 +15,12 @@ from orchestrator.ports import SandboxSpec
 INSTALLATION = "sandgate.installation"
 """The label on everything of ours."""
 RUN = "run"
+PROGRAM_LABELS: Mapping[str, str] = {
+    "name": "sandgate.harness",
+    "version": "sandgate.harness.version",
+    "integrity": "sandgate.harness.integrity",
+}
+"""The labels of a sandbox image that say which harness's program it holds."""
 ENTRYPOINT = ("tail", "-f", "/dev/null")
 CEILING_S = 86_400
 """The expiry that the server writes on the container, where every other OpenSandbox server on this
@@ -29,7 +35,8 @@ class Blueprint:
 
     installation: str
     network: str
-    image: str
+    images: Mapping[str, str]
+    """By harness."""
     memory: str
     cpu: str
     pids: int
@@ -62,6 +69,22 @@ class TmpVolume:
     name: str
     mount: str
     options: str
+
+
+def image_of(blueprint: Blueprint, spec: SandboxSpec) -> str:
+    """The image of the harness's sandbox. Raises: Forbidden when there is none."""
+    image = blueprint.images.get(spec.harness)
+    if image is None:
+        raise Forbidden(f"there is no sandbox image with the harness {spec.harness}")
+    return image
+
+
+def program_in(labels: Mapping[str, str]) -> dict[str, str]:
+    """The harness's program in an image, as its labels tell: name, version, integrity.
+
+    An image that wasn't built by us may have none of them.
+    """
+    return {key: labels[label] for key, label in PROGRAM_LABELS.items() if label in labels}
 
 
 def tmp_volumes(blueprint: Blueprint, run: RunId) -> tuple[TmpVolume, TmpVolume]:
@@ -100,12 +123,15 @@ def metadata(blueprint: Blueprint, spec: SandboxSpec) -> dict[str, str]:
 
 
 def create_request(blueprint: Blueprint, spec: SandboxSpec) -> dict[str, Any]:
-    """The body of `POST /v1/sandboxes`. Raises: Forbidden for a reserved environment name."""
+    """The body of `POST /v1/sandboxes`.
+
+    Raises: Forbidden for a reserved environment name, or a harness without an image.
+    """
     reserved = sorted(name for name in spec.env if RESERVED_ENV.match(name))
     if reserved:
         raise Forbidden(f"the environment of a sandbox may not set {', '.join(reserved)}")
     return {
-        "image": {"uri": blueprint.image},
+        "image": {"uri": image_of(blueprint, spec)},
         "entrypoint": list(ENTRYPOINT),
         "timeout": CEILING_S,
         "resourceLimits": {"cpu": blueprint.cpu, "memory": blueprint.memory},
@@ -131,8 +157,9 @@ def facts(blueprint: Blueprint, container: Mapping[str, Any]) -> dict[str, Any]:
     """What the record of a run says of its sandbox."""
     return {
         "runtime": container["HostConfig"].get("Runtime", ""),
-        "image": blueprint.image,
+        "image": container["Config"].get("Image", ""),
         "image_id": container.get("Image", ""),
+        "harness": program_in(container["Config"].get("Labels") or {}),
         "network": blueprint.network,
         "user": blueprint.user,
         "memory_bytes": blueprint.memory_bytes,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.adapters.opensandbox.blueprint import Blueprint, binds, metadata
+from orchestrator.adapters.opensandbox.blueprint import Blueprint, binds, image_of, metadata
 from orchestrator.ports import SandboxSpec
 
 EMPTY: tuple[str, ...] = (
@@ -37,7 +37,7 @@ def differences(container: Mapping[str, Any], blueprint: Blueprint, spec: Sandbo
     wanted_labels = metadata(blueprint, spec)
     no_new_privileges, seccomp, other = _security(host.get("SecurityOpt") or [])
     table = {
-        "image": (config.get("Image"), blueprint.image),
+        "image": (config.get("Image"), image_of(blueprint, spec)),
         "user": (config.get("User"), blueprint.user),
         "labels": ({key: labels.get(key) for key in wanted_labels}, wanted_labels),
         "capabilities dropped": (host.get("CapDrop"), ["ALL"]),

@@ -64,7 +64,9 @@ def test_the_runner_makes_no_new_key_in_its_place(
     seal(store, "anthropic", LOST)
     key = here.keys / "vault.key"
     key.unlink()
-    env = runner_env(here, Wishes(here.home), ImageTags("sandbox", "execd"), service_environment())
+    env = runner_env(
+        here, Wishes(here.home), ImageTags({"native": "sandbox"}, "execd"), service_environment()
+    )
     done = subprocess.run(
         [sys.executable, "-P", "-m", "orchestrator"],
         env=env, capture_output=True, text=True, check=False, timeout=60,

@@ -61,7 +61,7 @@ class Lab:
         return Blueprint(
             installation=self.bridge.name,
             network=self.bridge.name,
-            image=self.images.sandbox,
+            images=self.images.by_harness,
             memory=memory,
             cpu="1",
             pids=self.server.pids,
@@ -92,7 +92,7 @@ class Lab:
         disks = TaskDisks(self.tasks, size_bytes=DISK_BYTES)
         mounts = await disks.ensure(task)
         try:
-            yield SandboxSpec(RunId(run), task, TOKEN, mounts)
+            yield SandboxSpec(RunId(run), task, TOKEN, mounts, "native")
         finally:
             async with self.sandboxes() as sandboxes:
                 await sandboxes.kill(RunId(run))

@@ -125,7 +125,7 @@ def _exists(store: ImageStore, tag: str) -> bool:
 
 def test_another_execd_image_is_used_as_it_is(builder: ImageBuilder, tags: ImageTags) -> None:
     assert ensure(replace(builder, execd_image="registry/execd:1"))[0] == ImageTags(
-        sandbox=tags.sandbox, execd="registry/execd:1"
+        tags.by_harness, execd="registry/execd:1"
     )
 
 

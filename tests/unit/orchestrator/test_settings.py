@@ -30,7 +30,7 @@ NEEDED = {
     "POCKETBASE__PASSWORD_FILE": "/keys/pocketbase.password",
     "SANDBOXES__URL": "http://127.0.0.1:9",
     "SANDBOXES__API_KEY_FILE": "/keys/opensandbox.key",
-    "SANDBOXES__IMAGE": "sandgate/sg123456-sandbox:abc",
+    "SANDBOXES__IMAGES": '{"native": "sandgate/sg123456-sandbox:abc"}',
     "SANDBOXES__NETWORK": "sg123456",
     "SANDBOXES__BRIDGE": "sg123456b0",
     "SANDBOXES__SUBNET": "10.1.2.0/24",

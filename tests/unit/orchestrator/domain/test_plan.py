@@ -33,7 +33,14 @@ def run_in(state: RunState, **changes: object) -> Run:
     return a_run(task=TASK.id, state=state, deadline_at=NEVER, **changes)
 
 
-SEEN = Observed(now=START, task=TASK, run=None, engagement=ENGAGEMENT, agent=AGENT)
+SEEN = Observed(
+    now=START,
+    task=TASK,
+    run=None,
+    engagement=ENGAGEMENT,
+    agent=AGENT,
+    harnesses=frozenset({"native"}),
+)
 SPENT = replace(ENGAGEMENT, spent_usd=ENGAGEMENT.budget_usd)
 CANCELLED = Finish(Exit(None, Cause.CANCELLED, "cancelled by lead"))
 
@@ -143,6 +150,11 @@ def test_plan_gives_the_one_next_step(seen: Observed, step: Step) -> None:
             replace(SEEN, agent=replace(AGENT, model="anthropic:other")),
             "doesn't grant the model",
             id="model not granted",
+        ),
+        pytest.param(
+            replace(SEEN, agent=replace(AGENT, harness="codex")),
+            "`sandgate up --harness codex`",
+            id="harness not in any sandbox here",
         ),
         pytest.param(
             replace(SEEN, task=replace(TASK, repository="http://git.example/other.git")),

@@ -6,7 +6,7 @@ import pytest
 from orchestrator.stack.content import copy_content
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.image_store import name_servers
-from orchestrator.stack.images import IMAGES, ImageBuilder
+from orchestrator.stack.images import IMAGES, KINDS, ImageBuilder
 
 NOWHERE = Engine(
     url="unix:///nowhere",
@@ -16,7 +16,7 @@ NOWHERE = Engine(
     data_root=Path("/nowhere"),
     runtimes=(),
 )
-KINDS = ("base", "sandbox", "execd")
+WITH_SANDBOX = {"sandbox", "sandbox-claude_code", "sandbox-codex"}
 
 
 @pytest.fixture
@@ -24,7 +24,8 @@ def builder(tmp_path: Path) -> ImageBuilder:
     for name in ("packages.txt", "Dockerfile", "seccomp.json"):
         (tmp_path / "images" / "sandbox").mkdir(parents=True, exist_ok=True)
         copy_content(IMAGES / "sandbox" / name, tmp_path / "images" / "sandbox" / name)
-    copy_content(IMAGES / "execd", tmp_path / "images" / "execd")
+    for name in ("execd", "harness"):
+        copy_content(IMAGES / name, tmp_path / "images" / name)
     return ImageBuilder(
         engine=NOWHERE, name="sgtest", cache=tmp_path / "cache", source=tmp_path / "images"
     )
@@ -38,7 +39,14 @@ def changed(builder: ImageBuilder, before: dict[str, str]) -> set[str]:
     ("file", "expected"),
     [
         pytest.param("sandbox/packages.txt", set(KINDS), id="everything stands on the base"),
-        pytest.param("sandbox/Dockerfile", {"sandbox"}, id="a file of the sandbox"),
+        pytest.param(
+            "sandbox/Dockerfile", WITH_SANDBOX, id="every harness's sandbox stands on ours"
+        ),
+        pytest.param(
+            "harness/Dockerfile",
+            WITH_SANDBOX - {"sandbox"},
+            id="what only the harnesses' images are made with",
+        ),
         pytest.param("execd/bootstrap.sh", {"execd"}, id="a file of execd"),
         pytest.param("sandbox/seccomp.json", set(), id="the server reads it, no image holds it"),
     ],
@@ -50,11 +58,6 @@ def test_an_image_is_built_anew_when_what_it_holds_has_changed(
     with (builder.source / file).open("a") as edited:
         edited.write("\nsl\n")
     assert changed(builder, before) == expected
-
-
-def test_harness_programs_are_part_of_the_sandbox_only(builder: ImageBuilder) -> None:
-    before = {kind: builder.content(kind) for kind in KINDS}
-    assert changed(replace(builder, harnesses=("codex",)), before) == {"sandbox"}
 
 
 def test_the_content_is_the_same_for_every_installation(builder: ImageBuilder) -> None:

@@ -24,7 +24,10 @@ from orchestrator.stack.wiring import (
     runner_env,
 )
 
-TAGS = ImageTags("sandgate/sg123456-sandbox:abc", "sandgate/sg123456-execd:def")
+TAGS = ImageTags(
+    {"native": "sandgate/sg123456-sandbox:abc", "codex": "sandgate/sg123456-sandbox-codex:abc"},
+    execd="sandgate/sg123456-execd:def",
+)
 INHERITED = {"PATH": "/usr/bin", "LANG": "C.UTF-8"}
 
 
@@ -64,7 +67,7 @@ def test_the_runner_can_read_all_that_it_is_told(
     assert read.name == here.name
     assert read.entrance.host == here.gateway
     assert read.models.providers["anthropic"].base_url == "http://127.0.0.1:9"
-    assert read.sandboxes.image == TAGS.sandbox
+    assert read.sandboxes.images == TAGS.by_harness
     assert (bridge_of(here).name, bridge_of(here).subnet) == (
         read.sandboxes.network,
         read.sandboxes.subnet,

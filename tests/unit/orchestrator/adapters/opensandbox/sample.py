@@ -4,13 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from entrance.session import RunId, TaskId
-from orchestrator.adapters.opensandbox.blueprint import Blueprint, binds, metadata
+from orchestrator.adapters.opensandbox.blueprint import Blueprint, binds, image_of, metadata
 from orchestrator.ports import Mounts, SandboxSpec
 
 BLUEPRINT = Blueprint(
     installation="sgabc123",
     network="sgabc123",
-    image="sandgate/sgabc123-sandbox:1",
+    images={
+        "native": "sandgate/sgabc123-sandbox:1",
+        "codex": "sandgate/sgabc123-sandbox-codex:1",
+    },
     memory="1Gi",
     cpu="1.5",
     pids=256,
@@ -20,7 +23,7 @@ BLUEPRINT = Blueprint(
     resolv_conf=Path("/srv/sandgate/resolv.conf"),
 )
 MOUNTS = Mounts(Path("/srv/sandgate/t/mount/workspace"), Path("/srv/sandgate/t/mount/home"))
-SPEC = SandboxSpec(RunId("r1"), TaskId("DEMO/T-1"), "token", MOUNTS, {"A": "b"})
+SPEC = SandboxSpec(RunId("r1"), TaskId("DEMO/T-1"), "token", MOUNTS, "native", {"A": "b"})
 
 
 def container() -> dict[str, Any]:
@@ -29,7 +32,7 @@ def container() -> dict[str, Any]:
         "Image": "sha256:1",
         "State": {"Running": True, "Pid": 1},
         "Config": {
-            "Image": BLUEPRINT.image,
+            "Image": image_of(BLUEPRINT, SPEC),
             "User": "10001:10001",
             "Labels": {**metadata(BLUEPRINT, SPEC), "opensandbox.io/id": "x"},
         },
