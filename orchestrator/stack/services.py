@@ -26,7 +26,7 @@ from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import Step, StepFailed
 
 LOOPBACK = "127.0.0.1"
-READY_S = 30.0
+READY_S = 120.0
 POSTURE_S = 60.0
 CODE = Path(__file__).parents[1]
 READ_BY_THE_RUNNER = (
