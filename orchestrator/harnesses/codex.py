@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from orchestrator.harnesses.lines import LONGEST_RAW, object_in, raw, shown, text_at
 from orchestrator.ports import Assignment, Start
 
 HOME = "/home/agent/.codex"
@@ -51,9 +52,9 @@ base_url = {models}
 env_key = "SANDGATE_RUN_TOKEN"
 wire_api = "responses"
 supports_websockets = false
+# Codex's own numbers: 30 tries, and half a minute, for a provider that is not well.
 request_max_retries = 4
-# So often even what is refused for good is asked again.
-stream_max_retries = 2
+stream_max_retries = 5
 # Longer than the door waits for a provider: it says what is wrong.
 stream_idle_timeout_ms = 660000
 
@@ -82,17 +83,17 @@ persistence = "none"
 [skills.bundled]
 enabled = false
 
-# What reaches out by itself, runs what a repository brings along, or waits for ever.
+# Most reach out by themselves, or run what a repository brings along. The last waits for a door that
+# refuses connections, which is what it does while the runner is restarted.
 [features]
 apps = false
 hooks = false
 plugins = false
 skill_mcp_dependency_install = false
 tool_suggest = false
-unbounded_connection_retries = false
+unbounded_connection_retries = true
 """
 
-LONGEST_RAW = 4000
 _NO_ROOM = re.compile(r"context.window|context_length", re.IGNORECASE)
 _FATAL = re.compile(r"Error: |Error loading config")
 """So begins the line of standard error that says why Codex gives up before its first event."""
@@ -102,7 +103,7 @@ type Read = tuple[str, Mapping[str, Any]]
 
 
 class Codex:
-    """Its lines are read one by one: nothing is kept between them."""
+    """Implements `Harness`."""
 
     name = "codex"
 
@@ -131,20 +132,20 @@ class Codex:
 
     def read(self, line: str) -> Read:
         """One of its JSON events; any other line is of its standard error."""
-        try:
-            said = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            if not _FATAL.match(line):
-                return _raw(line)
+        said = object_in(line)
+        if said is not None:
+            return _of_turn(said) or _of_item(said) or raw(line)
+        if _FATAL.match(line):
             return _ended("tools" if _NO_TOOLS in line else "error", line)
-        return _of_turn(said) or _of_item(said) or _raw(line)
+        return raw(line)
 
 
 def _settings(assignment: Assignment) -> str:
+    provider, _, model = assignment.model.partition(":")
     return SETTINGS.format(
-        model=_quoted(assignment.model.partition(":")[2]),
+        model=_quoted(model),
         authority=_quoted(AUTHORITY),
-        models=_quoted(f"{assignment.entrance}/model/openai/v1"),
+        models=_quoted(f"{assignment.entrance}/model/{provider}/v1"),
         tools=_quoted(f"{assignment.entrance}/mcp"),
     )
 
@@ -154,15 +155,11 @@ def _quoted(text: str) -> str:
     return orjson.dumps(text).decode().replace("\x7f", "\\u007f")
 
 
-def _raw(text: str) -> Read:
-    return "raw", {"text": text[:LONGEST_RAW]}
-
-
 def _ended(reason: str, detail: str) -> Read:
     return "ended", {"reason": reason, "detail": detail[:LONGEST_RAW]}
 
 
-def _of_turn(said: Any) -> Read | None:
+def _of_turn(said: Mapping[str, Any]) -> Read | None:
     """What is said of the whole; there is one turn in a run.
 
     Codex doesn't say its model and tools. Its usage is left out: it is of the whole conversation,
@@ -174,23 +171,23 @@ def _of_turn(said: Any) -> Read | None:
         case {"type": "turn.completed"}:
             return _ended("completed", "")
         case {"type": "turn.failed"}:
-            why = _message(said.get("error"))
+            why = text_at(said.get("error"), "message")
             return _ended("context" if _NO_ROOM.search(why) else "error", why)
         case {"type": "error", "message": str(why)}:
             again = why.startswith("Reconnecting")  # else `turn.failed` says it once more
-            return ("retry", {"reason": why[:LONGEST_RAW], "delay_s": 0}) if again else _raw(why)
+            return ("retry", {"reason": why[:LONGEST_RAW], "delay_s": 0}) if again else raw(why)
         case _:
             return None
 
 
-def _of_item(said: Any) -> Read | None:
+def _of_item(said: Mapping[str, Any]) -> Read | None:
     match said:
         case {"type": "item.completed", "item": {"type": "agent_message", "text": str(text)}}:
             return "text", {"text": text}
         case {"type": "item.completed", "item": {"type": "reasoning", "text": str(text)}}:
             return "reasoning", {"text": text}
         case {"type": "item.completed", "item": {"type": "error", "message": str(text)}}:
-            return _raw(text)  # a warning
+            return raw(text)  # a warning
         case {"type": "item.started" | "item.completed" as when, "item": {"id": str(id_)} as item}:
             return _of_call(when, id_, item)
         case _:
@@ -233,13 +230,7 @@ def _output(item: Mapping[str, Any]) -> str:
     match item:
         case {"aggregated_output": str(text)} | {"error": {"message": str(text)}}:
             return text
-        case {"result": {"content": list(content)}}:
-            return "\n".join(
-                str(part.get("text", "")) for part in content if isinstance(part, dict)
-            )
+        case {"result": {"content": content}}:
+            return shown(content)
         case _:
             return ""
-
-
-def _message(error: Any) -> str:
-    return str(error.get("message", "")) if isinstance(error, dict) else ""

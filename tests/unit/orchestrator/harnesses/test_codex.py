@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.harnesses import HARNESSES
-from orchestrator.harnesses.codex import HOME, INSTRUCTIONS, LONGEST_RAW, PROMPT, Codex
+from orchestrator.harnesses.codex import HOME, INSTRUCTIONS, PROMPT, Codex
+from orchestrator.harnesses.lines import LONGEST_RAW
 from orchestrator.ports import Assignment, Start
 
 THREAD = "01a22871-277e-7650-bd23-102b9ba9fb59"
