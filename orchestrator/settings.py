@@ -120,6 +120,8 @@ class Models(Group):
 
     providers: dict[str, Provider] = Field(default_factory=dict)
     """As JSON: `{"anthropic": {"base_url": "...", "secret": "anthropic"}}`."""
+    silence_s: float = Field(default=600, gt=0)
+    """A provider that says nothing for so long is given up; in the middle of a stream, after 240 at most."""
     prices: Path | None = None
     """A YAML file with prices that are added to the shipped table, or replace its rows."""
 

@@ -37,7 +37,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
     )
     outbound = door.Outbound(
         git=await stack.enter_async_context(git_session()),
-        model=await stack.enter_async_context(model_session()),
+        model=await stack.enter_async_context(model_session(settings.models.silence_s)),
     )
     app = door.make_app(
         sessions=parts.registry,

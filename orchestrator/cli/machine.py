@@ -17,7 +17,7 @@ from orchestrator.stack.installation import FILE
 from orchestrator.stack.status import status_of
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.up import bring_up
-from orchestrator.stack.wiring import Wishes
+from orchestrator.stack.wiring import Wishes, address_of
 
 console = Console()
 
@@ -28,7 +28,8 @@ def up(
         typer.Option(
             "--model",
             metavar="NAME=BASE_URL",
-            help="A model provider; its secret has the same name. Kept until it is said anew.",
+            help="A model provider; its secret has the same name. Kept until it is said anew. "
+            "Before the URL may stand whose API it speaks: openai+https://...",
         ),
     ] = None,
     harnesses: Annotated[
@@ -114,8 +115,12 @@ def _provider(text: str) -> tuple[str, str]:
             f"--model {name}: a base URL carries no user or password: `sandgate secret set {name}`",
             Code.USAGE,
         )
-    if not name or not url.startswith(("http://", "https://")):
+    try:
+        address_of(url if name else "")
+    except ValueError as error:
         raise CommandFailed(
-            f"--model {text}: write NAME=BASE_URL, e.g. anthropic=https://...", Code.USAGE
-        )
+            f"--model {text}: write NAME=BASE_URL, e.g. anthropic=https://... "
+            "or company=openai+https://...",
+            Code.USAGE,
+        ) from error
     return name, url

@@ -1,13 +1,16 @@
 """What each program of an installation is told: the runner's settings, the sandbox network, the key files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import get_args
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from entrance.model.provider import DialectName
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.settings import Sandboxes
 from orchestrator.stack.images import ImageTags
@@ -20,6 +23,9 @@ from orchestrator.stack.steps import StepFailed
 
 MODELS_FILE = "models.json"
 _PROVIDERS = TypeAdapter(dict[str, str])
+_ADDRESS = re.compile(
+    rf"(?:(?P<dialect>{'|'.join(get_args(DialectName))})\+)?(?P<base_url>https?://.*)"
+)
 DEFAULT_PIDS: int = Sandboxes.model_fields["pids"].default
 
 
@@ -34,7 +40,7 @@ class Wishes:
     harnesses: tuple[str, ...] = ()
     """Harnesses whose sandboxes are wished besides those that were wished before."""
     providers: Mapping[str, str] | None = None
-    """Model providers by name, with their base URLs; None keeps what was told before."""
+    """Model providers by name, with their addresses; None keeps what was told before."""
 
 
 def bridge_of(here: Installation) -> Bridge:
@@ -89,12 +95,24 @@ def kept_providers(here: Installation) -> Mapping[str, str]:
         ) from error
 
 
+def address_of(text: str) -> dict[str, str]:
+    """A provider's `base_url`, and its `dialect` where the address says one: `openai+https://...`.
+
+    Raises: ValueError when it is no such address.
+    """
+    found = _ADDRESS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no http(s) URL")
+    return {name: part for name, part in found.groupdict().items() if part}
+
+
 def runner_env(
     here: Installation, wishes: Wishes, tags: ImageTags, inherited: Mapping[str, str]
 ) -> dict[str, str]:
     """The runner's whole environment: `orchestrator.settings` of this installation. No secret is in it."""
     providers = {
-        name: {"base_url": url, "secret": name} for name, url in providers_of(here, wishes).items()
+        name: {"secret": name, **address_of(address)}
+        for name, address in providers_of(here, wishes).items()
     }
     settings = {
         "NAME": here.name,

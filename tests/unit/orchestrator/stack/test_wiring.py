@@ -17,6 +17,7 @@ from orchestrator.stack.services import fingerprint
 from orchestrator.stack.steps import StepFailed
 from orchestrator.stack.wiring import (
     Wishes,
+    address_of,
     bridge_of,
     kept_providers,
     opensandbox_server,
@@ -60,13 +61,16 @@ def programs(here: Installation) -> Iterator[Program]:
 def test_the_runner_can_read_all_that_it_is_told(
     here: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = wishes(here, {"anthropic": "http://127.0.0.1:9"})
+    told = wishes(
+        here, {"anthropic": "http://127.0.0.1:9", "company": "openai+https://llm.example"}
+    )
     for name, value in runner_env(here, told, TAGS, {}).items():
         monkeypatch.setenv(name, value)
     read = Settings()
     assert read.name == here.name
     assert read.entrance.host == here.gateway
     assert read.models.providers["anthropic"].base_url == "http://127.0.0.1:9"
+    assert read.models.providers["company"].dialect == "openai"
     assert read.sandboxes.images == TAGS.by_harness
     assert (bridge_of(here).name, bridge_of(here).subnet) == (
         read.sandboxes.network,
@@ -121,6 +125,24 @@ def test_every_program_has_an_environment_of_its_own(here: Installation) -> None
         assert program.env is not None
         assert program.log.parent == here.log
         assert program.pid_file.parent == here.run
+
+
+@pytest.mark.parametrize(
+    ("address", "read"),
+    [
+        ("https://a.example/x", {"base_url": "https://a.example/x"}),
+        ("openai+http://a", {"base_url": "http://a", "dialect": "openai"}),
+        ("google+https://a", {"base_url": "https://a", "dialect": "google"}),
+    ],
+)
+def test_an_address_may_say_whose_api_is_spoken_there(address: str, read: dict[str, str]) -> None:
+    assert address_of(address) == read
+
+
+@pytest.mark.parametrize("address", ["", "a.example", "ftp://a", "klingon+https://a", "+http://a"])
+def test_what_is_no_address_of_a_provider_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="is no http"):
+        address_of(address)
 
 
 def test_providers_are_kept_until_they_are_said_anew(here: Installation) -> None:
