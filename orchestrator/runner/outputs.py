@@ -11,8 +11,9 @@ from pathlib import Path
 
 from entrance.session import RunId
 
-MOST_BYTES = 16 << 20
-"""So much of a run's output is kept. Its events, which are bounded by themselves, go on."""
+MOST_BYTES = 64 << 20
+MOST_LINES = 200_000
+"""So much of a run's output is kept; a harness that can't stop talking fills nobody's disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +28,40 @@ class Outputs:
         """Where a run's output is; there is no file before it said anything."""
         return self.folder / f"{run}.output.log"
 
-    async def keep(self, run: RunId, first: int, lines: Sequence[str]) -> None:
-        """Keep lines, the first of them being line number `first` (from 0)."""
-        await asyncio.to_thread(self._keep, run, first, lines)
+    async def keep(self, run: RunId, first: int, lines: Sequence[str]) -> int:
+        """Keep lines, the first of them being line number `first` (from 0).
+
+        Returns how many were kept: once there is no room for a line, none that follows is.
+        """
+        return await asyncio.to_thread(self._keep, run, first, lines)
 
     def forget(self, run: RunId) -> None:
         """Nothing more comes of this run; its file stays."""
         self._ends.pop(run, None)
 
-    def _keep(self, run: RunId, first: int, lines: Sequence[str]) -> None:
+    def _keep(self, run: RunId, first: int, lines: Sequence[str]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.path(run)
-        count, size = self._ends.get(run, (-1, 0))
-        if count != first:
-            size = _size_of(path, first)
-        data = b"".join(line.encode(errors="replace") + b"\n" for line in lines)
+        count, size = self._ends.get(run) or _end_of(path, first)
+        if count > first:
+            count, size = _end_of(path, first)
+        if count < first:
+            return 0
+        fitting = [line.encode(errors="replace") + b"\n" for line in lines[: MOST_LINES - first]]
+        while size + sum(map(len, fitting)) > MOST_BYTES:
+            fitting.pop()
         with path.open("ab") as file:
             file.truncate(size)
-            file.write(data[: max(0, MOST_BYTES - size)])
-        self._ends[run] = (first + len(lines), min(size + len(data), MOST_BYTES))
+            file.writelines(fitting)
+        self._ends[run] = (first + len(fitting), size + sum(map(len, fitting)))
+        return len(fitting)
 
 
-def _size_of(path: Path, lines: int) -> int:
-    """How many bytes the file's first so many lines take."""
-    size = 0
+def _end_of(path: Path, lines: int) -> tuple[int, int]:
+    """How many lines the file has, at most so many, and how many bytes they take."""
+    count, size = 0, 0
     if path.exists():
         with path.open("rb") as file:
-            for _ in range(lines):
-                size += len(file.readline())
-    return size
+            while count < lines and (line := file.readline()).endswith(b"\n"):
+                count, size = count + 1, size + len(line)
+    return count, size

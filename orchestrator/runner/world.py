@@ -22,6 +22,10 @@ RACES = 20
 """So often a lost compare-and-set is tried again before it is given up."""
 
 
+type Unnumbered = Sequence[tuple[str, Mapping[str, Any]]]
+"""Events before they have a number: kind and data."""
+
+
 class Door(Protocol):
     """The door's register of sessions."""
 
@@ -118,9 +122,11 @@ class World:
             await self.note(run, kind, data)
 
     async def tell(
-        self, run: RunId, said: Sequence[tuple[str, Mapping[str, Any]]], cursor: int | None = None
+        self, run: RunId, said: Unnumbered, cursor: int | None = None, *, unkept: Unnumbered = ()
     ) -> Run:
         """Add events, and remember up to which line of the harness's output they reach.
+
+        Of `unkept` nothing is stored but what it tells of the run itself.
 
         They are stored first and counted then: whoever dies in between loses nothing, and
         `counted` makes it good. One writer a run: the queue works on a task once at a time.
@@ -130,7 +136,7 @@ class World:
         for _ in range(RACES):
             events = [Event(now.events + n, at, kind, data) for n, (kind, data) in enumerate(said)]
             await self.runs.add_events(run, events)
-            told = heard(changed(now, events=now.events + len(said)), said, at)
+            told = heard(changed(now, events=now.events + len(said)), [*said, *unkept], at)
             if cursor is not None:
                 told = replace(told, cursor=cursor, heard_at=at)
             try:

@@ -281,6 +281,20 @@ async def test_what_a_harness_said_is_in_the_record_as_it_said_it(world: FakeWor
     assert world.tracker.attached[run.record, "output.log"].decode() == said
 
 
+async def test_a_harness_that_talks_without_end_is_followed_to_its_end(
+    world: FakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator.runner.outputs.MOST_LINES", 2)
+    world.sandboxes.harness.lines = [*SAYS, '{"type":"ended","reason":"loop","detail":"again"}']
+    run = await settle_down(world)
+    assert run
+    assert (run.cause, run.cursor) == (Cause.LOOP, 3)
+    assert await kinds(world, run) == [
+        "phase", "phase", "phase", "started", "text", "phase", "phase", "phase",
+    ]  # fmt: skip
+    assert world.tracker.attached[run.record, "output.log"].count(b"\n") == 2
+
+
 async def test_a_failed_run_says_on_the_task_what_is_known_of_it(world: FakeWorld) -> None:
     at = "2026-01-05T09:00:00+00:00"
     world.trail += [
