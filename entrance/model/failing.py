@@ -5,6 +5,7 @@ business of the sandbox: it gets the status at which its harness stops, and word
 """
 
 from http import HTTPStatus
+from math import ceil
 
 import aiohttp
 from aiohttp import hdrs, web
@@ -16,6 +17,11 @@ from entrance.model.redaction import redacted, unpacked
 from entrance.model.way import Way, headers_back, read, refuse
 
 _ERROR_BYTES = 64 << 10
+LONGEST_WAIT_S = 600.0
+"""Nobody is kept waiting longer by a rate limit: a run that ends tells a person when it lifts, while
+Codex would sit in its sandbox for hours without a word."""
+USUAL_WAIT_S = 10
+"""For a provider that doesn't say: Codex gives up at once where no time is named."""
 _REFUSES_KEY = "The provider refuses Sandgate's key; an operator has to look at it."
 
 
@@ -49,9 +55,16 @@ async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Re
     if kind == "credential":
         said = f"{_REFUSES_KEY} It says: {message}"
         return refuse(way.dialect, way.dialect.stop, "provider_key", said)
+    wait_s = _seconds(call.retry_after)
+    if kind == "rate_limit" and wait_s > LONGEST_WAIT_S:
+        said = f"The provider's limit lifts in {wait_s:.0f} s; end here. It says: {message}"
+        return refuse(way.dialect, way.dialect.stop, "rate_limit", said)
+    headers = headers_back(answer, way)
+    if kind == "rate_limit":
+        headers.setdefault("retry-after", f"{ceil(wait_s) or USUAL_WAIT_S}")
     if body is None:
-        return refuse(way.dialect, answer.status, "provider_error", message)
-    return web.Response(status=answer.status, body=body, headers=headers_back(answer, way))
+        return refuse(way.dialect, answer.status, "provider_error", message, headers)
+    return web.Response(status=answer.status, body=body, headers=headers)
 
 
 async def _body(answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
@@ -67,6 +80,14 @@ def _fault(body: bytes | None) -> Fault:
     if told is None:
         return Fault(message=in_short((body or b"").decode("utf-8", "replace")))
     return fault_in(told)
+
+
+def _seconds(retry_after: str) -> float:
+    """How long that is; 0 for a date, which no harness waits for, and for nothing."""
+    try:
+        return float(retry_after) if retry_after[:1].isdecimal() else 0.0
+    except ValueError:
+        return 0.0
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> str:

@@ -34,8 +34,7 @@ def refuse(
     return web.Response(
         status=status,
         body=orjson.dumps(dialect.error(status, code, message)),
-        content_type="application/json",
-        headers=headers,
+        headers={**(headers or {}), "content-type": "application/json"},
     )
 
 

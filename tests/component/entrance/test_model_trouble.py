@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -101,6 +101,16 @@ def opening(events: Sequence[bytes], *, abort: bool) -> Answer:
         else:
             await asyncio.Event().wait()
         return response
+
+    return answer
+
+
+def limit(headers: Mapping[str, str], **more: Any) -> Answer:
+    """An answer that says: too many requests."""
+
+    async def answer(_: web.Request) -> web.Response:
+        error = {"message": SLOW, **more}
+        return web.json_response({"error": error}, status=429, headers=headers)
 
     return answer
 
@@ -267,15 +277,47 @@ async def test_when_to_ask_again_is_in_the_record_wherever_it_is_told(
     body: dict[str, Any],
     told: str,
 ) -> None:
-    async def limited(_: web.Request) -> web.Response:
-        return web.json_response({"error": {"message": "no"} | body}, status=429, headers=headers)
-
-    model.answer = limited
+    model.answer = limit(headers, **body)
     url = f"{door.url}/model/google/v1/models/{google.MODEL}:generateContent"
     async with http.post(url, json={"contents": []}, headers=door.bearer) as answer:
         assert answer.status == 429
     detail = door.lines("outcome")[0]["detail"]
     assert (detail["trouble"], detail["retry_after"]) == ("rate_limit", told)
+
+
+@every_dialect
+async def test_a_limit_that_lifts_late_is_the_end(
+    door: Door, model: ModelServer, http: ClientSession, case: Case
+) -> None:
+    model.answer = limit({"retry-after": "3600"})
+    async with http.post(
+        f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer
+    ) as answer:
+        assert answer.status == case.stop
+        said = (await answer.json())["error"]["message"]
+    assert said == "The provider's limit lifts in 3600 s; end here. It says: slow down, [redacted]"
+    detail = door.lines("outcome")[0]["detail"]
+    assert (detail["trouble"], detail["status"]) == ("rate_limit", 429)
+    assert detail["retry_after"] == "3600"
+
+
+@pytest.mark.parametrize(
+    ("headers", "shown"),
+    [
+        ({}, "10"),
+        ({"retry-after": "600"}, "600"),
+        ({"retry-after-ms": "6500"}, "7"),
+        ({"retry-after": "soon"}, "soon"),
+    ],
+)
+async def test_a_limit_always_says_when_to_ask_again(
+    door: Door, model: ModelServer, http: ClientSession, headers: dict[str, str], shown: str
+) -> None:
+    model.answer = limit(headers)
+    url = f"{door.url}/model/openai/v1/responses"
+    body = {"model": openai.MODEL, "input": "Hi"}
+    async with http.post(url, json=body, headers=door.bearer) as answer:
+        assert (answer.status, answer.headers["retry-after"]) == (429, shown)
 
 
 @pytest.mark.parametrize("packing", ["gzip", "br"])
