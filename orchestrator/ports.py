@@ -307,6 +307,8 @@ class Assignment:
     """The door's base URL as seen from the sandbox."""
     run_token: str = field(repr=False)
     workdir: str = "/workspace"
+    dialect: str = ""
+    """What the model's provider speaks, where its name doesn't say it; empty: its name does."""
     resume: str = ""
     """The conversation of an earlier run to go on with, by the harness's own id; empty: a new one."""
     env: Mapping[str, str] = field(default_factory=dict)

@@ -78,6 +78,11 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         transcripts=settings.transcripts,
         outputs=Outputs(settings.transcripts),
         execd_key=_execd_key(settings),
+        dialects={
+            name: provider.dialect
+            for name, provider in settings.models.providers.items()
+            if provider.dialect
+        },
     )
     audit = AuditFile(settings.audit_file, clock.now)
     return Parts(store, vault, registry, audit, polarion, tracker, world)

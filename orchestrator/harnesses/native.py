@@ -18,18 +18,19 @@ class Native:
     name = "native"
 
     def start(self, assignment: Assignment) -> Start:
-        """The command and its two files. The model's provider is implied by the door's route."""
+        """The command and its two files."""
         return Start(
             argv=[
                 "/opt/sandgate/native/run",
                 "--model",
-                assignment.model.partition(":")[2],
+                assignment.model,
                 "--system-file",
                 f"{FOLDER}/system.md",
                 "--prompt-file",
                 f"{FOLDER}/prompt.md",
                 "--workdir",
                 assignment.workdir,
+                *_unless_empty("--dialect", assignment.dialect),
             ],
             env={
                 "SANDGATE_ENTRANCE": assignment.entrance,
@@ -56,3 +57,7 @@ class Native:
         if not isinstance(said, dict) or not isinstance(said.get("type"), str):
             return "raw", {"text": line[:LONGEST_RAW]}
         return said["type"], {key: value for key, value in said.items() if key != "type"}
+
+
+def _unless_empty(option: str, value: str) -> list[str]:
+    return [option, value] if value else []

@@ -146,6 +146,7 @@ async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> 
             entrance=world.entrance,
             run_token=token,
             workdir=workdir,
+            dialect=world.dialects.get(order.run.model.partition(":")[0], ""),
             resume=earlier.conversation if earlier else "",
             env=author_of(order.agent),
         )

@@ -81,6 +81,8 @@ class World:
     outputs: Outputs
     """What harnesses said, as they said it."""
     execd_key: bytes = field(repr=False)
+    dialects: Mapping[str, str] = field(default_factory=dict)
+    """What model providers speak, as far as an operator has said so."""
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)
     """Runs whose stored events are known to be counted."""
 

@@ -12,6 +12,7 @@ from aiohttp import web
 from orchestrator.stack.scripted import make_app, parse
 
 TOKEN = "sgr_test"
+PROVIDERS = ("anthropic", "openai", "google", "house")
 
 type Fault = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -66,7 +67,8 @@ class Door:
         """Listen; a second time on the same port."""
         app = web.Application(middlewares=[self._middleware], client_max_size=64 << 20)
         app.router.add_post("/mcp", self._mcp)
-        app.add_subapp("/model/anthropic", make_app(parse(self.scenario), TOKEN))
+        for provider in PROVIDERS:
+            app.add_subapp(f"/model/{provider}", make_app(parse(self.scenario), TOKEN))
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.port).start()

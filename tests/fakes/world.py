@@ -68,6 +68,7 @@ class FakeWorld:
     trail: list[Mapping[str, Any]] = field(default_factory=list)
     closed: str = ""
     offered: frozenset[str] = frozenset({"native"})
+    dialects: Mapping[str, str] = field(default_factory=dict)
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     )
@@ -89,6 +90,7 @@ class FakeWorld:
             transcripts=self.folder / "transcripts",
             outputs=Outputs(self.folder / "transcripts"),
             execd_key=b"k" * 32,
+            dialects=self.dialects,
         )
 
     def reconciler(self) -> Reconciler:

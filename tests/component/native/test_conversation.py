@@ -1,43 +1,11 @@
 """Whole conversations of the native loop: the scripted model and a gateway, each on a real socket."""
 
-import asyncio
 import base64
-import io
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from native.__main__ import run
-from native.arguments import Arguments
-from native.events import emitter
-
+from tests.component.native.talking import conversation
 from tests.fakes.door import TOKEN, Door, break_off, scenario, status
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a run said, and how it ended."""
-
-    events: list[dict[str, Any]]
-    reason: str
-    detail: str
-
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        return [event for event in self.events if event["type"] == kind]
-
-    def result(self, number: int) -> str:
-        text: str = self.of("tool_result")[number]["text"]
-        return text
-
-
-async def conversation(door: Door, folder: Path) -> Said:
-    """A run in this process: what is tried here needs none of its own."""
-    out = io.BytesIO()
-    async with door.open():
-        arguments = Arguments("m", "You fix things.", "Fix it.", folder, door.url, TOKEN)
-        reason, detail = await asyncio.to_thread(run, arguments, emitter(out))
-    return Said([json.loads(line) for line in out.getvalue().splitlines()], reason, detail)
 
 
 async def test_the_token_is_shown_at_both_counters_and_never_said(tmp_path: Path) -> None:
@@ -57,16 +25,6 @@ async def test_an_unexpected_result_reaches_the_transcript(tmp_path: Path) -> No
     said = await conversation(Door(scenario(steps)), tmp_path)
     assert "step 1 (shell, line 5): expected the text 'bye', got the result 'hello'" in said.detail
     assert len(said.of("tool_call")) == 1
-
-
-async def test_403_of_the_model_gateway_ends_the_run_at_once(tmp_path: Path) -> None:
-    """CASE-101: one request, then the end, with the gateway's own words."""
-    door = Door(
-        scenario("      - say: x\n"), faults={"/model": [status(403, "the budget is used up")]}
-    )
-    said = await conversation(door, tmp_path)
-    assert (said.reason, said.detail) == ("error", "403: the budget is used up")
-    assert said.of("retry") == []
 
 
 async def test_busy_and_broken_answers_are_tried_again(tmp_path: Path) -> None:

@@ -45,12 +45,14 @@ class Running:
 
 
 @asynccontextmanager
-async def started(url: str, folder: Path, token: str = TOKEN) -> AsyncIterator[Running]:
+async def started(
+    url: str, folder: Path, token: str = TOKEN, model: str = "anthropic:m"
+) -> AsyncIterator[Running]:
     workdir = folder / "work"
     workdir.mkdir(exist_ok=True)
     (folder / "system").write_text("You fix things.")
     (folder / "prompt").write_text("Fix it.")
-    command = [sys.executable, "-I", str(RUN), "--model", "m", "--workdir", str(workdir)]
+    command = [sys.executable, "-I", str(RUN), "--model", model, "--workdir", str(workdir)]
     command += [
         "--system-file",
         str(folder / "system"),
@@ -78,8 +80,10 @@ async def started(url: str, folder: Path, token: str = TOKEN) -> AsyncIterator[R
         await process.wait()
 
 
-async def whole_run(door: Door, folder: Path) -> tuple[Running, dict[str, Any], int]:
-    async with door.open(), started(door.url, folder) as running:
+async def whole_run(
+    door: Door, folder: Path, model: str = "anthropic:m"
+) -> tuple[Running, dict[str, Any], int]:
+    async with door.open(), started(door.url, folder, model=model) as running:
         ended, code = await running.end()
         return running, ended, code
 
@@ -104,11 +108,18 @@ WORK = """
 """
 
 
-@pytest.mark.parametrize("modern", [True, False])
-async def test_a_task_is_worked_on_and_handed_in(tmp_path: Path, modern: bool) -> None:  # noqa: FBT001 - a table
-    """CASE-70: both eras of MCP."""
+@pytest.mark.parametrize(
+    ("model", "modern"),
+    [("anthropic:m", True), ("anthropic:m", False), ("openai:m", True), ("google:m", True)],
+)
+async def test_a_task_is_worked_on_and_handed_in(
+    tmp_path: Path,
+    model: str,
+    modern: bool,  # noqa: FBT001 - a table
+) -> None:
+    """CASE-70: both eras of MCP; every dialect."""
     door = Door(scenario(WORK), modern=modern, results={"get_task": "please fix pager"})
-    running, ended, code = await whole_run(door, tmp_path)
+    running, ended, code = await whole_run(door, tmp_path, model)
     assert (ended["reason"], code) == ("submitted", 0), running.events
     assert running.of("started")[0]["tools"][-4:] == [
         "mcp__sandgate__get_task",
@@ -211,7 +222,7 @@ async def test_the_repository_that_is_worked_on_is_never_imported(tmp_path: Path
 async def test_what_is_missing_is_said_in_the_ended_event(tmp_path: Path) -> None:
     (tmp_path / "prompt").mkdir()
     process = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-I", str(RUN), "--model", "m", "--workdir", str(tmp_path)],
+        *[sys.executable, "-I", str(RUN), "--model", "anthropic:m", "--workdir", str(tmp_path)],
         *["--system-file", str(tmp_path / "none"), "--prompt-file", str(tmp_path / "prompt")],
         stdout=asyncio.subprocess.PIPE,
         env={},

@@ -170,7 +170,7 @@ def test_an_agents_tools_are_there(store: ImageStore, tags: ImageTags) -> None:
 
 def test_what_the_sandbox_runs_is_compiled(store: ImageStore, tags: ImageTags) -> None:
     script = (
-        "find /opt/sandgate /usr/lib/python3* -name '*.py' -path '*anthropic/__init__.py' "
+        "find /opt/sandgate /usr/lib/python3* -name '*.py' -path '*httpx2/__init__.py' "
         "-o -path '*/python3.*/argparse.py' | while read f; do "
         "ls $(dirname $f)/__pycache__/$(basename $f .py).*.pyc >/dev/null || echo $f; done"
     )

@@ -1,31 +1,29 @@
 """The turns, with a model that is told what to answer."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import httpx2
 import pytest
 from native import circles, context
+from native.conversation import Call, Message, Prompt, Reply, Result, Results
+from native.dialects import Answer, Declared, Stop, Usage
 from native.events import emitter
 from native.loop import Ending, Limits, Loop
 from native.mcp import Gateway
-from native.model import Answer, Usage
 from native.output import Outcome, Spill
 from native.patience import Trouble, of_status
 from native.toolbox import PREFIX, Tool, Toolbox
 
 
-def says(text: str = "hm", stop: str = "end_turn", tokens: int = 10) -> Answer:
-    return Answer([{"type": "text", "text": text}], stop, Usage(tokens, 1, 0, 0))
+def says(text: str = "hm", stop: Stop = "done", tokens: int = 10) -> Answer:
+    return Answer(Reply(text), stop, Usage(tokens, 1, 0, 0), reason=f"told to be {stop}")
 
 
-def calls(*names: str, stop: str = "tool_use", tokens: int = 10, **given: Any) -> Answer:
-    blocks = [
-        {"type": "tool_use", "id": f"t{n}", "name": name, "input": given}
-        for n, name in enumerate(names)
-    ]
-    return Answer(blocks, stop, Usage(tokens, 1, 0, 0))
+def calls(*names: str, stop: Stop = "done", tokens: int = 10, **given: Any) -> Answer:
+    called = tuple(Call(f"t{n}", name, given) for n, name in enumerate(names))
+    return Answer(Reply("", called), stop, Usage(tokens, 1, 0, 0))
 
 
 class Told:
@@ -33,17 +31,27 @@ class Told:
 
     def __init__(self, *answers: Answer | Trouble) -> None:
         self._answers: Iterator[Answer | Trouble] = iter(answers)
-        self.asked: list[list[dict[str, Any]]] = []
+        self.asked: list[list[Message]] = []
 
-    def ask(
-        self, system: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]]
-    ) -> Answer:
+    def ask(self, system: str, messages: Sequence[Message], tools: Sequence[Declared]) -> Answer:
         del system, tools
-        self.asked.append([{**message} for message in messages])
+        self.asked.append(list(messages))
         answer = next(self._answers)
         if isinstance(answer, Trouble):
             raise answer
         return answer
+
+    @property
+    def last_prompt(self) -> str:
+        last = self.asked[-1][-1]
+        assert isinstance(last, Prompt)
+        return last.text
+
+    def results(self, at: int = -1) -> tuple[Result, ...]:
+        """The results with this place in the last request."""
+        found = self.asked[-1][at]
+        assert isinstance(found, Results)
+        return found.results
 
 
 def no_gateway(emit: Any) -> Gateway:
@@ -81,10 +89,6 @@ def keeping(done: list[Any]) -> Callable[[Any], Outcome]:
     return bash
 
 
-def last_results(model: Told) -> list[dict[str, Any]]:
-    return [block for block in model.asked[-1][-1]["content"] if block["type"] == "tool_result"]
-
-
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [("submit_for_approval", "submitted"), ("ask_questions", "asked"), ("delegate", "delegated")],
@@ -105,28 +109,48 @@ def test_words_without_a_call_complete_the_run() -> None:
 
 
 def test_an_answer_cut_at_its_limit_goes_on() -> None:
-    model = Told(says("I beg", "max_tokens"), says("in."))
+    model = Told(says("I beg", "cut"), says("in."))
     assert run(model).reason == "completed"
-    assert "Go on" in model.asked[-1][-1]["content"][0]["text"]
+    assert "Go on" in model.last_prompt
 
 
 def test_a_call_cut_at_the_limit_is_not_run() -> None:
     done: list[Any] = []
-    model = Told(calls("bash", "bash", stop="max_tokens"), says())
+    model = Told(calls("bash", "bash", stop="cut"), says())
     run(model, bash=keeping(done))
     assert len(done) == 1
-    assert [result["is_error"] for result in last_results(model)] == [False, True]
+    assert [result.is_error for result in model.results()] == [False, True]
+
+
+def test_useless_answers_end_the_run_after_a_few() -> None:
+    model = Told(*[says("", "unusable") for _ in range(9)])
+    assert run(model) == Ending("loop", "5 answers in a row were no use: told to be unusable")
+    assert len(model.asked) == 6
+    assert not any(isinstance(message, Reply) for message in model.asked[-1])
+
+
+def test_a_paused_answer_is_asked_on() -> None:
+    model = Told(says("Looking", "paused"), says("Done."))
+    assert run(model).reason == "completed"
+    assert model.asked[-1][-1] == Reply("Looking")
+
+
+def test_arguments_that_are_no_json_are_answered() -> None:
+    broken = Answer(Reply("", (Call("t0", "bash", '{"n": '),)), "done", Usage())
+    model = Told(broken, says())
+    run(model)
+    assert model.results()[0].text == "bash: the input must be a JSON object"
 
 
 def test_a_refusal_is_an_error() -> None:
-    assert run(Told(says("I won't", "refusal"))) == Ending(
+    assert run(Told(says("I won't", "refused"))) == Ending(
         "error", "the model refused to go on: I won't"
     )
 
 
 def test_403_ends_the_run_at_once_with_its_message() -> None:
     """CASE-101: one request, then the end."""
-    model = Told(of_status(403, "over budget", None))
+    model = Told(of_status(403, "over budget"))
     assert run(model) == Ending("error", "403: over budget")
     assert len(model.asked) == 1
 
@@ -140,40 +164,41 @@ def test_going_round_in_circles_ends_the_run_after_a_warning() -> None:
     model = Told(*[calls("bash", n=1) for _ in range(20)])
     assert run(model) == Ending("loop", "bash came 6 times with the same result")
     assert len(model.asked) == circles.STOP_AT
-    assert "3 times now" in model.asked[3][-1]["content"][0]["content"]
+    third = model.asked[3][-1]
+    assert isinstance(third, Results)
+    assert "3 times now" in third.results[0].text
 
 
 def test_an_unknown_tool_and_a_wrong_input_are_answered() -> None:
     model = Told(calls("nonsense", "bash", "broken", wrong=1), says())
     assert run(model).reason == "completed"
-    texts = [result["content"] for result in last_results(model)]
+    texts = [result.text for result in model.results()]
     assert texts[0].startswith("No tool 'nonsense': there are bash")
     assert texts[1] == "bash: there is no parameter 'wrong'; there are n"
-    assert all(result["is_error"] for result in last_results(model))
+    assert all(result.is_error for result in model.results())
 
 
 def test_every_call_has_its_result_in_order() -> None:
     model = Told(calls("bash", "broken", "bash"), says())
     run(model)
-    assert [result["tool_use_id"] for result in last_results(model)] == ["t0", "t1", "t2"]
+    assert [result.call for result in model.results()] == ["t0", "t1", "t2"]
 
 
 def test_a_long_conversation_loses_its_oldest_results() -> None:
     big = [calls("bash", n=n, tokens=100 + 100 * n) for n in range(9)]
     model = Told(*big, says())
     assert run(model, context_tokens=500, bash=lambda _: Outcome("x" * 1000)).reason == "completed"
-    first = model.asked[-1][2]["content"][0]
-    assert first["content"] == context.DROPPED
-    assert last_results(model)[0]["content"].startswith("xxx")
+    assert model.results(2)[0].text == context.DROPPED
+    assert model.results()[0].text.startswith("xxx")
 
 
 def test_a_prompt_that_is_too_long_is_shortened_once() -> None:
-    too_long = of_status(400, "prompt is too long: 210000 tokens > 200000 maximum", None)
+    too_long = of_status(400, "prompt is too long", kind="too_long")
     results = [calls("bash", n=n) for n in range(6)]
     model = Told(*results, too_long, says())
     assert run(model, bash=lambda _: Outcome("x" * 1000)).reason == "completed"
 
 
 def test_a_prompt_that_stays_too_long_ends_the_run() -> None:
-    too_long = of_status(413, "request too large", None)
+    too_long = of_status(413, "request too large")
     assert run(Told(too_long)).reason == "context"

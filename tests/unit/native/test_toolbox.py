@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from native.conversation import Call
 from native.events import emitter
 from native.mcp import Gateway
 from native.output import Outcome, Spill
@@ -34,7 +35,7 @@ def run(tool: Tool, times: int) -> tuple[list[Outcome], int]:
     out = io.BytesIO()
     emit = emitter(out)
     gateway = Gateway("http://door.invalid/mcp", httpx2.Client(), emit, Spill())
-    calls = [{"id": str(n), "name": tool.name, "input": {}} for n in range(times)]
+    calls = [Call(str(n), tool.name, {}) for n in range(times)]
     outcomes = list(Toolbox([tool], gateway, emit).run(calls, until=lambda _call, _outcome: False))
     return outcomes, out.getvalue().count(b'"tool_result"')
 

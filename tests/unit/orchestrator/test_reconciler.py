@@ -107,6 +107,13 @@ async def test_the_token_is_in_the_harness_only_and_dies_with_the_run(world: Fak
     assert token.encode() not in transcript
 
 
+async def test_the_harness_is_told_what_a_company_gateway_speaks(world: FakeWorld) -> None:
+    world.dialects = {"anthropic": "openai"}
+    await settle_down(world)
+    argv, _ = world.sandboxes.started[0]
+    assert argv[argv.index("--dialect") + 1] == "openai"
+
+
 async def test_a_clone_that_fails_fails_the_run_with_gits_words(world: FakeWorld) -> None:
     world.sandboxes.clone = Completed(128, "fatal: branch main not found")
     run = await settle_down(world)

@@ -1,17 +1,16 @@
-"""`run --model MODEL --system-file F --prompt-file F --workdir DIR`: puts the loop together and runs it."""
+"""`run --model PROVIDER:MODEL --system-file F ...` (see `arguments`): puts the loop together, runs it."""
 
 import contextlib
 import os
 import signal
 import sys
-import threading
 from types import FrameType
 
-import httpx2
-
-from native import mcp, toolbox
+from native import dialects, door, mcp, toolbox
 from native.arguments import Arguments, NotStarted, parse
 from native.events import GOOD_ENDS, Emit, emitter
+from native.loop import Limits, Loop
+from native.model import Model
 from native.output import Spill
 from native.patience import Trouble
 
@@ -45,40 +44,28 @@ def _ended(argv: list[str] | None, emit: Emit) -> tuple[str, str]:
 def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
     """Connect, then loop; give the reason and the detail of its end.
 
-    The SDK's import takes longest, so it begins first.
-
     Raises:
         Trouble: the gateway refuses, or stayed away.
     """
-    threading.Thread(target=_import_ahead, daemon=True).start()
-    authorisation = {"Authorization": f"Bearer {arguments.token}"}
-    with httpx2.Client(headers=authorisation, timeout=mcp.TIMEOUT, trust_env=False) as client:
+    silence_s = arguments.silence_s
+    with door.client(arguments.entrance, arguments.token, silence_s) as client:
         spill = Spill()
-        gateway = mcp.Gateway(f"{arguments.entrance}/mcp", client, emit, spill)
+        gateway = mcp.Gateway("/mcp", client, emit, spill)
         offered = toolbox.gateway_tools(gateway, gateway.connect())
         own = toolbox.own_tools(arguments.workdir, spill)
         tools = toolbox.Toolbox([*own, *offered], gateway, emit)
-        emit("started", model=arguments.model, tools=tools.names)
-        return _converse(arguments, tools, emit, _system(arguments, gateway.peer.instructions))
-
-
-def _converse(
-    arguments: Arguments, tools: toolbox.Toolbox, emit: Emit, system: str
-) -> tuple[str, str]:
-    from native.loop import Limits, Loop  # noqa: PLC0415 - see `run`
-    from native.model import Model  # noqa: PLC0415
-
-    base_url = f"{arguments.entrance}/model/anthropic"
-    limits = Limits(arguments.max_turns, arguments.context_tokens)
-    asked = Model(base_url, arguments.token, arguments.model, max_tokens=arguments.max_tokens)
-    with contextlib.closing(asked) as model:
-        loop = Loop(model, tools, emit=emit, limits=limits, system=system, prompt=arguments.prompt)
+        emit("started", model=arguments.model, tools=[tool.name for tool in tools.tools])
+        dialect = dialects.load(arguments.dialect)
+        loop = Loop(
+            Model(client, dialect, arguments.model, max_tokens=arguments.max_tokens),
+            tools,
+            emit=emit,
+            limits=Limits(arguments.max_turns, arguments.context_tokens),
+            system=_system(arguments, gateway.peer.instructions),
+            prompt=arguments.prompt,
+        )
         ending = loop.run()
     return ending.reason, ending.detail
-
-
-def _import_ahead() -> None:
-    import native.model  # noqa: F401, PLC0415
 
 
 def _system(arguments: Arguments, instructions: str) -> str:

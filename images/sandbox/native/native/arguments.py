@@ -2,10 +2,13 @@
 
 import argparse
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from native import context
+from native.dialects import MODULES
+from native.door import SILENCE_S
 
 DEFAULT_MAX_TOKENS = 16_000
 DEFAULT_MAX_TURNS = 300
@@ -17,9 +20,10 @@ class NotStarted(Exception):
 
 @dataclass(frozen=True)
 class Arguments:
-    """Everything from outside."""
+    """Everything from outside. `model` is `provider:model`, `dialect` what the provider speaks."""
 
     model: str
+    dialect: str
     system: str
     prompt: str
     workdir: Path
@@ -28,6 +32,7 @@ class Arguments:
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_turns: int = DEFAULT_MAX_TURNS
     context_tokens: int = context.DEFAULT_LIMIT_TOKENS
+    silence_s: float = SILENCE_S
 
 
 def parse(argv: list[str] | None) -> Arguments:
@@ -38,18 +43,23 @@ def parse(argv: list[str] | None) -> Arguments:
         SystemExit: the command line is wrong.
     """
     parser = argparse.ArgumentParser("native", description="Sandgate's own agent loop.")
-    parser.add_argument("--model", required=True)
+    parser.add_argument("--model", required=True, metavar="PROVIDER:MODEL")
+    parser.add_argument("--dialect", choices=[*MODULES], help="default: the provider's own")
     parser.add_argument("--system-file", type=Path, required=True)
     parser.add_argument("--prompt-file", type=Path, required=True)
     parser.add_argument("--workdir", type=Path, required=True)
     parser.add_argument("--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, help="of one answer")
     parser.add_argument("--max-turns", type=int, default=DEFAULT_MAX_TURNS)
     parser.add_argument("--context-tokens", type=int, default=context.DEFAULT_LIMIT_TOKENS)
+    parser.add_argument("--silence-s", type=float, default=SILENCE_S, help="longest, of the model")
     given = parser.parse_args(argv)
     if not given.workdir.is_dir():
         raise NotStarted(f"the working directory {given.workdir} does not exist")
+    if not re.fullmatch(r"[^:/]+:.+", given.model):
+        raise NotStarted(f"--model {given.model}: it must be provider:model")
     return Arguments(
         model=given.model,
+        dialect=given.dialect or dialect_of(given.model),
         system=_text(given.system_file),
         prompt=_text(given.prompt_file),
         workdir=given.workdir.resolve(),
@@ -58,7 +68,14 @@ def parse(argv: list[str] | None) -> Arguments:
         max_tokens=given.max_tokens,
         max_turns=given.max_turns,
         context_tokens=given.context_tokens,
+        silence_s=given.silence_s,
     )
+
+
+def dialect_of(model: str) -> str:
+    """What a model's provider speaks when nobody says: its own name, or as Anthropic does."""
+    provider = model.partition(":")[0]
+    return provider if provider in MODULES else "anthropic"
 
 
 def _text(path: Path) -> str:

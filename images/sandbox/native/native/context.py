@@ -1,21 +1,15 @@
 """Keeping the conversation short: the oldest tool results give way; pairs of call and result stay."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
-Message = dict[str, Any]
+from native.conversation import Message, Results, size
 
 DEFAULT_LIMIT_TOKENS = 150_000
 """Above it results are dropped; well below what models take, so that one more answer always fits."""
 _AIM = 0.6
 """Down to this part of the limit, so that dropping (which costs the provider's cache) is rare."""
 DROPPED = "[dropped to keep the conversation short: run it again if you still need it]"
-
-
-def size(messages: Sequence[Message]) -> int:
-    """Characters of a conversation as it is sent."""
-    return len(json.dumps(messages))
 
 
 def aim(size_now: int, tokens_now: int, limit_tokens: int) -> int | None:
@@ -25,19 +19,22 @@ def aim(size_now: int, tokens_now: int, limit_tokens: int) -> int | None:
     return int(size_now * _AIM * limit_tokens / tokens_now)
 
 
-def shorten(messages: list[Message], characters: int) -> int:
-    """Drop the oldest results, in place, until `characters` are left or nothing more may go.
+def shorten(messages: Sequence[Message], characters: int) -> tuple[list[Message], int]:
+    """Drop the oldest results until `characters` are left or nothing more may go; and how many were.
 
-    The last message's results stay: the model has not seen them yet. Returns how many were dropped.
+    The last message's results stay: the model has not seen them yet.
     """
     excess = size(messages) - characters
+    kept = list(messages)
     dropped = 0
-    for message in messages[:-1]:
-        for block in message["content"] if isinstance(message["content"], list) else ():
-            if excess <= 0:
-                return dropped
-            if block["type"] == "tool_result" and len(block["content"]) > len(DROPPED):
-                excess -= len(json.dumps(block["content"])) - len(DROPPED)
-                block["content"] = DROPPED
+    for at, message in enumerate(messages[:-1]):
+        if not isinstance(message, Results):
+            continue
+        results = list(message.results)
+        for number, result in enumerate(results):
+            if excess > 0 and len(result.text) > len(DROPPED):
+                excess -= len(result.text) - len(DROPPED)
+                results[number] = replace(result, text=DROPPED)
                 dropped += 1
-    return dropped
+        kept[at] = Results(tuple(results))
+    return kept, dropped

@@ -7,13 +7,12 @@ from typing import Any
 
 import httpx2
 
-from native import mcp_wire, patience
+from native import mcp_wire, patience, retry_after
 from native.events import Emit
 from native.mcp_wire import Attachment, Peer
 from native.output import Outcome, Spill
 from native.patience import Trouble
 
-TIMEOUT = httpx2.Timeout(300.0, connect=10.0, pool=10.0)
 LARGEST_ANSWER_BYTES = 64 << 20
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _NOT_DONE = frozenset({429, 502, 503})
@@ -176,7 +175,8 @@ def _trouble(response: httpx2.Response, body: bytes) -> Trouble:
     except (ValueError, KeyError, TypeError):
         message = body[:500].decode("utf-8", "replace").strip() or response.reason_phrase
     status = response.status_code
-    trouble = patience.of_status(status, message, response.headers.get("retry-after"))
+    wait_s = retry_after.seconds(response.headers)
+    trouble = patience.of_status(status, message, retry_after_s=wait_s)
     return trouble if status in _NOT_DONE else Trouble(str(trouble), status=status)
 
 

@@ -5,21 +5,36 @@ The entrance is away for a while when the runner restarts; nothing is lost if th
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from native.events import Emit
 
-Kind = Literal["away", "busy", "final"]
+Kind = Literal["away", "busy", "too_long", "final"]
+"""too_long: the conversation is longer than the model takes; waiting won't help, shortening may."""
 T = TypeVar("T")
 
-PATIENCE_S: Mapping[Kind, float] = {"away": 180.0, "busy": 900.0, "final": -1.0}
-"""For how long it is tried again, from the first failure on."""
-_LONGEST_PAUSE_S: Mapping[Kind, float] = {"away": 5.0, "busy": 60.0, "final": 0.0}
+
+@dataclass(frozen=True)
+class Patience:
+    """For how long it is tried again, from the first failure on, and the longest pause in between."""
+
+    whole_s: float
+    pause_s: float
+
+
+PATIENCE: Mapping[Kind, Patience] = {
+    "away": Patience(180.0, pause_s=5.0),
+    "busy": Patience(900.0, pause_s=60.0),
+    "too_long": Patience(-1.0, pause_s=0.0),
+    "final": Patience(-1.0, pause_s=0.0),
+}
 _FIRST_PAUSE_S = 0.5
 
 KINDS: Mapping[int, Kind] = {
     408: "away",
     409: "busy",
+    413: "too_long",
     429: "busy",
     500: "busy",
     502: "away",
@@ -47,13 +62,15 @@ class Trouble(Exception):
         self.retry_after_s = retry_after_s
 
 
-def of_status(status: int, message: str, retry_after: str | None) -> Trouble:
-    """The trouble that an HTTP answer stands for."""
-    try:
-        retry_after_s = None if retry_after is None else max(0.0, float(retry_after))
-    except ValueError:  # a date: not worth its reading, the pauses do
-        retry_after_s = None
-    kind = KINDS.get(status, "final")
+def of_status(
+    status: int,
+    message: str,
+    *,
+    retry_after_s: float | None = None,
+    kind: Kind | None = None,
+) -> Trouble:
+    """The trouble that an HTTP answer stands for; of this kind, where the status alone does not say."""
+    kind = kind or KINDS.get(status, "final")
     return Trouble(f"{status}: {message}", kind, status=status, retry_after_s=retry_after_s)
 
 
@@ -67,7 +84,7 @@ def persist(
     """Try until it works or patience is over; each wait is a `retry` event.
 
     Raises:
-        Trouble: final, or its patience is over.
+        Trouble: no waiting helps, or patience is over.
     """
     first_at: float | None = None
     tries = 0
@@ -77,8 +94,8 @@ def persist(
         except Trouble as trouble:
             first_at = now() if first_at is None else first_at
             pause_s = _pause(trouble, tries)
-            if now() - first_at + pause_s > PATIENCE_S[trouble.kind]:
-                raise
+            if now() - first_at + pause_s > PATIENCE[trouble.kind].whole_s:
+                raise _given_up(trouble) from trouble
             emit("retry", reason=str(trouble), delay_s=round(pause_s, 3))
         sleep(pause_s)
         tries += 1
@@ -87,4 +104,12 @@ def persist(
 def _pause(trouble: Trouble, tries: int) -> float:
     if trouble.retry_after_s is not None:
         return trouble.retry_after_s
-    return min(_LONGEST_PAUSE_S[trouble.kind], _FIRST_PAUSE_S * float(2 ** min(tries, 10)))
+    return min(PATIENCE[trouble.kind].pause_s, _FIRST_PAUSE_S * float(2 ** min(tries, 10)))
+
+
+def _given_up(trouble: Trouble) -> Trouble:
+    """The same, with how long it would have had to be waited for, if that is known."""
+    if trouble.retry_after_s is None:
+        return trouble
+    told = f"{trouble} (to be tried again in {trouble.retry_after_s:g} s: too long to wait)"
+    return Trouble(told, trouble.kind, status=trouble.status, retry_after_s=trouble.retry_after_s)

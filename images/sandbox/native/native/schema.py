@@ -6,10 +6,8 @@ from typing import Any
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 
 
-def fault(schema: Mapping[str, Any], value: Any) -> str | None:
+def fault(schema: Mapping[str, Any], value: Mapping[str, Any]) -> str | None:
     """What is wrong with `value`, as a sentence for the model, or None."""
-    if not isinstance(value, dict):
-        return "the input must be an object"
     properties: Mapping[str, Mapping[str, Any]] = schema["properties"]
     if unknown := sorted(set(value) - set(properties)):
         return f"there is no parameter {unknown[0]!r}; there are {', '.join(properties)}"

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from native import files, schema, search, shell
+from native.conversation import Call
 from native.events import Emit
 from native.mcp import Gateway
 from native.output import Outcome, Spill, ToolError
 
 PREFIX = "mcp__sandgate__"
 _AT_ONCE = 6
-
-Block = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,6 @@ class Tool:
     call: Callable[[dict[str, Any]], Outcome]
     changes_nothing: bool = False
     own: bool = True
-
-    def declared(self) -> dict[str, Any]:
-        """As the model is told of it."""
-        return {"name": self.name, "description": self.description, "input_schema": self.schema}
 
 
 def own_tools(workdir: Path, spill: Spill) -> list[Tool]:
@@ -77,23 +72,19 @@ class Toolbox:
         self._emit = emit
 
     @property
-    def names(self) -> list[str]:
-        """Every tool's name."""
-        return list(self._tools)
-
-    def declared(self) -> list[dict[str, Any]]:
-        """All tools as the model is told of them."""
-        return [tool.declared() for tool in self._tools.values()]
+    def tools(self) -> list[Tool]:
+        """Every tool, as the model is told of it."""
+        return list(self._tools.values())
 
     def run(
-        self, calls: Sequence[Block], *, until: Callable[[Block, Outcome], bool]
+        self, calls: Sequence[Call], *, until: Callable[[Call, Outcome], bool]
     ) -> Iterator[Outcome]:
         """Run calls and give their outcomes in order; after one for which `until` holds, no more run.
 
         Raises:
             Trouble: the entrance stayed away.
         """
-        tools = [self._tool(call["name"]) for call in calls]
+        tools = [self._tool(call.name) for call in calls]
         over = False
         for batch in batches([tool.changes_nothing for tool in tools]):
             if over:
@@ -104,7 +95,7 @@ class Toolbox:
                 yield outcome
 
     def _together(
-        self, batch: Sequence[int], tools: Sequence[Tool], calls: Sequence[Block]
+        self, batch: Sequence[int], tools: Sequence[Tool], calls: Sequence[Call]
     ) -> Sequence[Outcome]:
         if len(batch) == 1:
             return [self._one(tools[batch[0]], calls[batch[0]])]
@@ -114,13 +105,13 @@ class Toolbox:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _one(self, tool: Tool, call: Block) -> Outcome:
+    def _one(self, tool: Tool, call: Call) -> Outcome:
         started = time.monotonic()
-        outcome = _outcome(tool, call["input"])
+        outcome = _outcome(tool, call.input)
         self._emit(
             "tool_result",
-            id=call["id"],
-            name=call["name"],
+            id=call.id,
+            name=call.name,
             is_error=outcome.is_error,
             text=outcome.text,
             duration_ms=round((time.monotonic() - started) * 1000),
@@ -146,6 +137,8 @@ class Toolbox:
 
 def _outcome(tool: Tool, given: Any) -> Outcome:
     """Run a tool; what it can't do is an answer too."""
+    if not isinstance(given, dict):
+        return Outcome(f"{tool.name}: the input must be a JSON object", is_error=True)
     if tool.own and (wrong := schema.fault(tool.schema, given)):
         return Outcome(f"{tool.name}: {wrong}", is_error=True)
     try:
