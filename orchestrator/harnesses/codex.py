@@ -55,8 +55,8 @@ supports_websockets = false
 # Codex's own numbers: 30 tries, and half a minute, for a provider that is not well.
 request_max_retries = 4
 stream_max_retries = 5
-# Longer than the door waits for a provider: it says what is wrong.
-stream_idle_timeout_ms = 660000
+# The door ends what has fallen silent, and says why.
+stream_idle_timeout_ms = 3600000
 
 [mcp_servers.sandgate]
 url = {tools}

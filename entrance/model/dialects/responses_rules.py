@@ -44,6 +44,7 @@ LOCAL_TOOLS = frozenset(
 ITEMS = frozenset(
     {
         "additional_tools",
+        "agent_message",
         "apply_patch_call",
         "apply_patch_call_output",
         "compaction",
@@ -64,6 +65,7 @@ ITEMS = frozenset(
 )
 PARTS = frozenset(
     {
+        "encrypted_content",
         "input_file",
         "input_image",
         "input_text",
