@@ -13,6 +13,8 @@ log = structlog.get_logger()
 
 UNPROVEN = "the sandbox network has not been proven closed yet"
 AGAIN_S = 15.0
+INCIDENTS_KEPT = 3
+"""So many of the newest incidents are told to whoever asks."""
 
 
 class Finding(Protocol):
@@ -40,41 +42,65 @@ Probe = Callable[[], Sequence[Finding]]
 
 @dataclass
 class Posture:
-    """`closed` is empty once the probe found nothing; else it says why no run may start."""
+    """`closed` says why no run may start; it is empty once the probe found nothing."""
 
     probe: Probe
     again_s: float = AGAIN_S
-    closed: str = UNPROVEN
+    down: str = ""
+    """Why the firewall can't be kept up; empty while it is. Written by whoever guards it."""
+    _unproven: str = field(init=False, default=UNPROVEN)
+    _incidents: list[str] = field(init=False, default_factory=list)
+    _doubted: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _one_at_a_time: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
+    @property
+    def closed(self) -> str:
+        """Why no run may start now."""
+        return self.down or self._unproven
+
     async def run(self) -> None:
-        """Probe whenever it isn't proven, until cancelled: at the start, and when a later look failed.
+        """Probe whenever it isn't proven, until cancelled: at the start, and when it came in doubt.
 
         Between two proofs a change is the firewall's own check to see.
         """
         while True:
-            if self.closed:
+            if self._unproven:
                 await self.look()
             if self.closed:
                 log.error("posture_not_proven", reason=self.closed)
-            await asyncio.sleep(self.again_s)
+            try:
+                async with asyncio.timeout(self.again_s):
+                    await self._doubted.wait()
+            except TimeoutError:
+                continue
+
+    def doubt(self, incident: str) -> None:
+        """Something has happened to the network: from now on nothing is proven, until it is anew."""
+        self._incidents = [*self._incidents, incident][-INCIDENTS_KEPT:]
+        self._unproven = f"{incident}; the sandbox network is being proven anew"
+        self._doubted.set()
 
     async def look(self) -> None:
         """Probe once. A probe that could not run has proven nothing."""
         async with self._one_at_a_time:
-            try:
-                findings = await asyncio.to_thread(self.probe)
-            except SandgateError as error:
-                self.closed = f"nothing is proven about the sandbox network: {error}"
-                return
-        leaks = [f"{finding.check}: {finding.found}" for finding in findings if not finding.ok]
-        if not findings:
-            leaks = ["the probe tried nothing"]
-        self.closed = f"the sandbox network is not closed: {'; '.join(leaks)}" if leaks else ""
+            self._doubted.clear()
+            unproven = await self._probed()
+            if not self._doubted.is_set():  # else it may be of before
+                self._unproven = unproven
 
     async def check(self) -> str:
         """For `doctor`. Raises: Unavailable that names what gets through."""
         await self.look()
         if self.closed:
             raise Unavailable(self.closed)
-        return "every way out that was tried is closed"
+        return "; ".join(["every way out that was tried is closed", *self._incidents])
+
+    async def _probed(self) -> str:
+        try:
+            findings = await asyncio.to_thread(self.probe)
+        except SandgateError as error:
+            return f"nothing is proven about the sandbox network: {error}"
+        leaks = [f"{finding.check}: {finding.found}" for finding in findings if not finding.ok]
+        if not findings:
+            leaks = ["the probe tried nothing"]
+        return f"the sandbox network is not closed: {'; '.join(leaks)}" if leaks else ""

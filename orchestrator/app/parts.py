@@ -18,13 +18,14 @@ from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import TaskDisks
+from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.adapters.polarion import KeyedLocks
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import Polarion
-from orchestrator.app.sandboxes import MIB, open_sandboxes
+from orchestrator.app.sandboxes import MIB, bridge_of, open_sandboxes
 from orchestrator.clock import WallClock
 from orchestrator.harnesses import HARNESSES
 from orchestrator.runner.live import Live
@@ -45,6 +46,7 @@ class Parts:
     audit: AuditFile
     polarion: Polarion
     tracker: PolarionTracker
+    firewall: Firewall
     world: World
 
 
@@ -61,13 +63,14 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
     vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
+    firewall = Firewall(bridge_of(settings))
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     world = World(
         clock=clock,
         tracker=tracker,
         runs=PocketBaseRuns(store),
         disks=TaskDisks(settings.sandboxes.tasks, size_bytes=settings.sandboxes.disk_mib * MIB),
-        sandboxes=open_sandboxes(settings, http, clock, stack),
+        sandboxes=open_sandboxes(settings, http, clock, firewall, stack),
         door=registry,
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
@@ -85,7 +88,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         },
     )
     audit = AuditFile(settings.audit_file, clock.now)
-    return Parts(store, vault, registry, audit, polarion, tracker, world)
+    return Parts(store, vault, registry, audit, polarion, tracker, firewall, world)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -62,7 +62,11 @@ def blueprint_of(settings: Settings) -> Blueprint:
 
 
 def open_sandboxes(
-    settings: Settings, http: aiohttp.ClientSession, clock: Clock, stack: AsyncExitStack
+    settings: Settings,
+    http: aiohttp.ClientSession,
+    clock: Clock,
+    firewall: Firewall,
+    stack: AsyncExitStack,
 ) -> OpenSandboxes:
     """The adapter; `stack` closes what it opened. Raises: Unavailable when no engine answers."""
     given = settings.sandboxes
@@ -76,7 +80,7 @@ def open_sandboxes(
             blueprint=blueprint_of(settings),
             server=Server(http, given.url, given.api_key_file.read_text().strip()),
             engine=Engine(client, settings.name, given.network),
-            admission=Firewall(bridge_of(settings)),
+            admission=firewall,
             now=clock.now,
         )
     )

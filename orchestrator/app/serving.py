@@ -17,6 +17,7 @@ from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.sandboxes import ENGINE_S, bridge_of, seccomp_of
+from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
 from orchestrator.posture import Finding, Posture
 from orchestrator.reconciler import Reconciler
@@ -40,6 +41,7 @@ async def serve(settings: Settings) -> None:
         reconciler = Reconciler(parts.world, new_run_id, lambda: posture.closed)
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world)
+        guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(parts, posture), lambda: posture.closed)
         await janitor.restore()
@@ -47,7 +49,9 @@ async def serve(settings: Settings) -> None:
         api = await open_api(settings, parts, stack, health=health, wake=queue.add)
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
-            loops = [tasks.create_task(loop.run()) for loop in (posture, janitor, queue, watcher)]
+            loops = [
+                tasks.create_task(loop.run()) for loop in (guard, posture, janitor, queue, watcher)
+            ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
             await asyncio.gather(api.cleanup(), door.cleanup())

@@ -5,7 +5,8 @@ the doors. Both are made once, checked by what the engine and the kernel say, an
 when they are wrong.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,8 @@ from docker.types import IPAMConfig, IPAMPool
 
 from entrance.errors import Unavailable
 from orchestrator.adapters.firewall.nft import nft
-from orchestrator.adapters.firewall.table import (
-    Bridge,
-    flaws,
-    names_of_tables,
-    parse_listing,
-    registered_in,
-    table_text,
-)
+from orchestrator.adapters.firewall.standing import listed, wrong_with
+from orchestrator.adapters.firewall.table import Bridge, registered_in, table_text
 from orchestrator.stack.steps import StepFailed
 
 LABEL = "sandgate.installation"
@@ -55,9 +50,10 @@ def remove(client: docker.DockerClient, bridge: Bridge) -> list[str]:
         _remove_bridge(client, bridge)
         removed.append(f"network {bridge.name}")
     # The table last: without it the bridge would be open.
-    if _listing(bridge) is not None:
-        _nft("delete", "table", "inet", bridge.name)
-        removed.append(f"nft table {bridge.name}")
+    with _translated():
+        if listed(bridge) is not None:
+            nft("delete", "table", "inet", bridge.name)
+            removed.append(f"nft table {bridge.name}")
     return removed
 
 
@@ -175,14 +171,15 @@ def _inspect(client: docker.DockerClient, name: str) -> Mapping[str, Any] | None
 
 
 def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
-    listing = _listing(bridge)
-    if listing is not None and not flaws(listing, bridge):
-        return False  # a reload could lose an address that is being registered right now
-    known = running_addresses(client, bridge)
-    if listing is not None:
-        known &= registered_in(listing, bridge)
-    _nft("-f", "-", stdin=table_text(bridge, known))
-    wrong = flaws(_listing(bridge) or {}, bridge)
+    with _translated():
+        found = listed(bridge)
+        if not wrong_with(found, bridge):
+            return False  # a reload could lose an address that is being registered right now
+        known = running_addresses(client, bridge)
+        if found is not None:
+            known &= registered_in(found, bridge)
+        nft("-f", "-", stdin=table_text(bridge, known))
+        wrong = wrong_with(listed(bridge), bridge)
     if wrong:
         raise StepFailed(
             f"The kernel holds the nft table {bridge.name} other than it was loaded",
@@ -191,15 +188,10 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
     return True
 
 
-def _listing(bridge: Bridge) -> Mapping[str, Any] | None:
-    if bridge.name not in names_of_tables(parse_listing(_nft("-j", "list", "tables"))):
-        return None
-    return parse_listing(_nft("-j", "list", "table", "inet", bridge.name))
-
-
-def _nft(*arguments: str, stdin: str = "") -> str:
+@contextmanager
+def _translated() -> Iterator[None]:
     try:
-        return nft(*arguments, stdin=stdin)
+        yield
     except Unavailable as error:
         raise StepFailed(
             "The sandbox network can't be closed",

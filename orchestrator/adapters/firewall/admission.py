@@ -1,77 +1,109 @@
-"""Registers sandbox addresses; every step first makes sure that the table stands whole."""
+"""Registers sandbox addresses, and keeps the table whole in which they stand."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
 from entrance.errors import Unavailable
+from orchestrator.adapters.firewall.changes import changes
 from orchestrator.adapters.firewall.nft import nft
-from orchestrator.adapters.firewall.table import (
-    Bridge,
-    element,
-    flaws,
-    names_of_tables,
-    parse_listing,
-    registered_in,
-)
+from orchestrator.adapters.firewall.standing import listed, wrong_with
+from orchestrator.adapters.firewall.table import Bridge, element, registered_in, table_text
+from orchestrator.guard import FirewallDown
 
 
 class Firewall:
-    """Registers and unregisters sandbox addresses in the installation's nft table."""
+    """The installation's nft table. What is registered is remembered: it survives the table's loss."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
+        self._known: frozenset[IPv4Address] | None = None
+        """What was registered by us, or was found when the table was first seen whole."""
+        # One change at a time: a table that is made again must not forget what comes in meanwhile.
+        self._one_at_a_time = asyncio.Lock()
 
-    async def flaws(self) -> list[str]:
+    def changes(self) -> AsyncGenerator[None]:
+        """One value as soon as it listens, then one whenever somebody changed the table.
+
+        Raises: Unavailable when it can't be listened to.
+        """
+        return changes(self._bridge.name)
+
+    async def flaws(self) -> Sequence[str]:
         """What is wrong with the table; empty when it stands whole.
 
         Raises: Unavailable when that can't be told.
         """
         return (await self._look())[1]
 
+    async def mend(self) -> Sequence[str]:
+        """Make the table again, whole and at once, if anything is wrong with it; what that was.
+
+        Who was registered is registered again. Raises: FirewallDown, saying what is wrong with
+        it, when it can't be made; Unavailable when it can't even be looked at.
+        """
+        async with self._one_at_a_time:
+            found, wrong = await self._look()
+            if wrong:
+                await self._make_again(found or {}, wrong)
+            return wrong
+
     async def check(self) -> None:
         """Raises: Unavailable, naming what is wrong, unless the table stands whole."""
-        await self._listing()
+        await self._whole()
 
     async def register(self, address: str) -> None:
         """Let `address` reach the doors. Idempotent. Raises: Unavailable, Forbidden."""
         member = self._bridge.member(address)
-        await self._listing()
-        await self._nft(f"add element inet {self._bridge.name} bind {{ {self._one(member)} }}")
+        async with self._one_at_a_time:
+            await self._whole()
+            await self._nft(f"add {self._element_of(member)}")
+            self._known = (self._known or frozenset()) | {member}
 
     async def unregister(self, address: str) -> None:
         """Close its way out, live connections included. Idempotent. Raises: Unavailable."""
         member = self._bridge.member(address)
-        # Adding first makes the deletion idempotent, in one transaction: nothing can use it.
-        text = f"element inet {self._bridge.name} bind {{ {self._one(member)} }}"
-        await self._nft(f"add {text}\ndelete {text}")
+        async with self._one_at_a_time:
+            self._known = (self._known or frozenset()) - {member}
+            # Adding first makes the deletion idempotent, in one transaction: nothing can use it.
+            text = self._element_of(member)
+            await self._nft(f"add {text}\ndelete {text}")
 
     async def registered(self) -> frozenset[str]:
         """Every registered address of a sandbox (the probe's are its own). Raises: Unavailable."""
-        registered = registered_in(await self._listing(), self._bridge)
+        registered = registered_in(await self._whole(), self._bridge)
         return frozenset(str(address) for address in registered - set(self._bridge.probes))
 
-    def _one(self, address: IPv4Address) -> str:
-        return element(self._bridge, address)
+    def _element_of(self, address: IPv4Address) -> str:
+        return f"element inet {self._bridge.name} bind {{ {element(self._bridge, address)} }}"
 
-    async def _listing(self) -> Mapping[str, Any]:
-        listing, wrong = await self._look()
+    async def _whole(self) -> Mapping[str, Any]:
+        found, wrong = await self._look()
         if wrong:
             raise Unavailable(
                 f"firewall check failed, no sandbox may run: nft table {self._bridge.name}:"
                 f" {'; '.join(wrong)}; run `sandgate up` to make it again"
             )
-        return listing
+        return found or {}
 
-    async def _look(self) -> tuple[Mapping[str, Any], list[str]]:
-        name = self._bridge.name
-        tables = parse_listing(await asyncio.to_thread(nft, "-j", "list", "tables"))
-        if name not in names_of_tables(tables):
-            return {}, ["it is missing"]
-        text = await asyncio.to_thread(nft, "-j", "list", "table", "inet", name)
-        listing = parse_listing(text)
-        return listing, flaws(listing, self._bridge)
+    async def _look(self) -> tuple[Mapping[str, Any] | None, list[str]]:
+        found = await asyncio.to_thread(listed, self._bridge)
+        wrong = await asyncio.to_thread(wrong_with, found, self._bridge)
+        if self._known is None and found and not wrong:
+            self._known = registered_in(found, self._bridge) - set(self._bridge.probes)
+        return found, wrong
+
+    async def _make_again(self, found: Mapping[str, Any], wrong: Sequence[str]) -> None:
+        # A probe that is under way has let itself in; nothing else that we don't know stays in.
+        probing = registered_in(found, self._bridge) & set(self._bridge.probes)
+        text = table_text(self._bridge, (self._known or frozenset()) | probing)
+        try:
+            await self._nft(text)
+        except Unavailable as error:
+            raise FirewallDown(
+                f"nft table {self._bridge.name}: {'; '.join(wrong)}; it can't be made again: {error}"
+            ) from error
 
     async def _nft(self, commands: str) -> None:
         await asyncio.to_thread(nft, "-f", "-", stdin=commands)

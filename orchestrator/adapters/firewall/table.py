@@ -159,11 +159,6 @@ def registered_in(listing: Mapping[str, Any], bridge: Bridge) -> frozenset[IPv4A
     return frozenset(IPv4Address(ip) for interface, ip in pairs if interface == bridge.interface)
 
 
-def names_of_tables(listing: Mapping[str, Any]) -> frozenset[str]:
-    """The names in what `nft -j list tables` printed."""
-    return frozenset(e["table"]["name"] for e in listing.get("nftables", ()) if "table" in e)
-
-
 def parse_listing(text: str) -> Mapping[str, Any]:
     """The JSON that `nft -j` printed. Raises: Malformed."""
     try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 import structlog
@@ -24,8 +24,8 @@ class Admission(Protocol):
         """Return when it is whole."""
         ...
 
-    async def flaws(self) -> list[str]:
-        """What is wrong with it; only when that can't be told it raises."""
+    async def mend(self) -> Sequence[str]:
+        """Make it whole; what was wrong with it. Raises FirewallDown when it can't be made so."""
         ...
 
     async def register(self, address: str) -> None:
@@ -103,7 +103,7 @@ class Ending:
                 await self._admission.unregister(address)
 
     async def close_stale_addresses(self) -> None:
-        """The same after an end: a container that was dead already had no address left to close."""
+        """The same where nothing hangs on it: it is tried again with the next end, and by sweeps."""
         try:
             await self.forget_stale_addresses()
         except SandgateError as error:

@@ -21,6 +21,7 @@ from orchestrator.adapters.opensandbox.engine import Engine
 from orchestrator.adapters.opensandbox.execd import Execd
 from orchestrator.adapters.opensandbox.http import Server, Unanswered
 from orchestrator.adapters.opensandbox.inspection import address_of, differences
+from orchestrator.guard import FirewallDown
 from orchestrator.ports import Sandbox, SandboxSpec
 
 READY_S = 20.0
@@ -103,24 +104,25 @@ class Lifecycle:
             await self._ending.remove_volume(volume.name)
 
     async def renew(self, sandbox: Sandbox) -> None:
-        """See `ports.Sandboxes.renew`. A sandbox whose firewall is down is ended at once.
+        """See `ports.Sandboxes.renew`. A sandbox whose firewall can't be kept up is ended at once.
 
         (Any restart of the host's own firewall may flush our table: the whole host is open then.)
         One whose address is missing from a whole table is let in again: the table was made anew.
         """
-        wrong = await self._admission.flaws()
-        if wrong:
+        try:
+            await self._admission.mend()
+        except FirewallDown as error:
             await self._ending.end(sandbox.id, sandbox.address)
-            raise NotFound(f"sandbox {sandbox.id} was ended: its firewall is down: {wrong[0]}")
+            raise NotFound(f"sandbox {sandbox.id} was ended: {error}") from error
         await self._ending.admit(sandbox.address)
         await self._expire(sandbox.id)
 
     async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
-        """See `ports.Sandboxes.orphans`.
+        """See `ports.Sandboxes.orphans`. It works without a firewall, too.
 
         Addresses that no container has any more are taken out of the firewall on the way.
         """
-        await self._ending.forget_stale_addresses()
+        await self._ending.close_stale_addresses()
         runs = {found.run for found in await self._engine.containers()}
         runs |= await self._engine.volume_runs()
         return [RunId(run) for run in sorted(runs - set(live))]

@@ -17,6 +17,7 @@ from orchestrator.adapters.opensandbox.sandboxes import OpenSandboxes
 from orchestrator.ports import Progress, Sandbox, SandboxSpec
 from orchestrator.stack import network
 from orchestrator.stack.process import answers_http
+from tests.e2e import damage
 from tests.e2e.sandbox.lab import TOKEN, Lab, other
 
 pytestmark = pytest.mark.docker
@@ -144,16 +145,25 @@ async def test_without_its_firewall_no_sandbox_is_made(
     await sandboxes.renew(sandbox)
 
 
-@pytest.mark.parametrize("damage", ["flush", "delete"])
-async def test_a_sandbox_whose_firewall_falls_is_ended_at_the_next_heartbeat(
-    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox, damage: str
+@pytest.mark.parametrize("how", ["flushed", "deleted"])
+async def test_a_heartbeat_puts_a_fallen_firewall_up_again(
+    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox, how: str
 ) -> None:
     """CASE-20: any restart of the host's own firewall may flush our table."""
-    nft(damage, "table", "inet", lab.bridge.name)
+    damage.DAMAGES[how](lab.bridge)
+    await sandboxes.renew(sandbox)
+    assert await Firewall(lab.bridge).registered() == {sandbox.address}
+
+
+async def test_a_sandbox_whose_firewall_can_not_be_put_up_is_ended_at_the_next_heartbeat(
+    lab: Lab, sandboxes: OpenSandboxes, sandbox: Sandbox
+) -> None:
+    """CASE-20: the reason says what is wrong with the table, and why it stays so."""
     try:
-        with pytest.raises(NotFound, match="its firewall is down"):
-            await sandboxes.renew(sandbox)
-        assert lab.containers() == []
+        with damage.taken_over(lab.bridge):
+            with pytest.raises(NotFound, match=r"was ended: nft table .*can't be made again"):
+                await sandboxes.renew(sandbox)
+            assert lab.containers() == []
     finally:
         network.ensure(lab.client, lab.bridge)
 

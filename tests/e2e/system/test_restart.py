@@ -1,21 +1,25 @@
 """Stopping and starting an installation of its own, while an agent is at work in it."""
 
+import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from orchestrator.adapters.firewall.standing import listed, wrong_with
 from orchestrator.settings import inherited_environment
 from orchestrator.stack.process import recorded_pid
 from orchestrator.stack.services import polarion_token
+from orchestrator.stack.wiring import bridge_of
+from tests.e2e import damage
 from tests.e2e.conftest import FILES
-from tests.e2e.house import SANDGATE, House, open_house
+from tests.e2e.house import PATIENCE_S, SANDGATE, House, open_house
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 PROGRAMS = ("pocketbase", "polarion", "opensandbox", "githost", "runner")
@@ -91,6 +95,51 @@ def test_no_program_shows_a_secret_of_the_installation(own: House) -> None:
         shown = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
         for key, secret in secrets.items():
             assert secret not in shown, f"{name} shows {key}"
+
+
+def walls(house: House) -> list[str]:
+    """What is wrong with the house's firewall."""
+    bridge = bridge_of(house.here)
+    return wrong_with(listed(bridge), bridge)
+
+
+def sandbox_network(house: House) -> dict[str, Any]:
+    """What `sandgate doctor` says of it."""
+    checks = json.loads(house.sandgate("doctor", "--json", check=False).stdout)
+    return next(check for check in checks if check["check"] == "sandbox network")
+
+
+def test_a_firewall_that_falls_is_up_again_and_the_run_goes_on(own: House) -> None:
+    run = running(own, "STAY while the firewall is deleted")
+    damage.delete(bridge_of(own.here))
+    eventually(lambda: walls(own) == [])
+    eventually(lambda: bool(sandbox_network(own)["ok"]))
+    assert "changed from outside (it is missing), and restored at" in sandbox_network(own)["says"]
+    own.inside(run, "touch /tmp/go")
+    ended = own.ended(run["task"])
+    assert (ended["id"], ended["outcome"]) == (run["id"], "asked"), ended
+
+
+def test_a_firewall_that_can_not_be_restored_ends_what_runs_and_lets_nothing_start(
+    own: House,
+) -> None:
+    run = running(own, "STAY while the firewall is taken over")
+    with damage.taken_over(bridge_of(own.here)):
+        ended = own.ended(run["task"])
+        assert (ended["outcome"], ended["cause"]) == ("failed", "sandbox_lost"), ended
+        assert own.containers() == []
+        says = sandbox_network(own)
+        assert not says["ok"]
+        assert "can't be made again" in says["says"]
+    eventually(lambda: bool(sandbox_network(own)["ok"]))
+    assert walls(own) == []
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < until, f"still not so after {PATIENCE_S} s"
+        time.sleep(0.02)
 
 
 def test_after_down_and_up_the_git_host_serves_again(own: House) -> None:

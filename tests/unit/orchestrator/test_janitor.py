@@ -87,6 +87,18 @@ async def test_one_that_can_not_be_removed_shields_no_other(world: FakeWorld) ->
     assert list(world.sandboxes.live) == ["first"]
 
 
+async def test_all_sandboxes_are_ended_when_they_must_be_also_of_runs_that_go_on(
+    world: FakeWorld,
+) -> None:
+    run = a_run(state=RunState.RUNNING)
+    await world.runs.create(run)
+    box(world, run.id)
+    box(world, "nobody-knows-it")
+    world.runs.down = True
+    await Janitor(world.world()).end_all()
+    assert not world.sandboxes.live
+
+
 async def test_an_outage_is_for_the_next_sweep(world: FakeWorld) -> None:
     box(world, "nobody-knows-it")
     world.runs.down = True

@@ -112,3 +112,43 @@ async def test_two_looks_at_once_take_turns() -> None:
     posture = Posture(probe)
     await asyncio.gather(posture.look(), posture.look(), posture.check())
     assert probe.times == 3
+
+
+async def test_a_doubt_closes_it_at_once_and_has_it_proven_anew() -> None:
+    probe = Probing(WELL)
+    posture = Posture(probe, again_s=3600)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(posture.run())
+        await until(lambda: not posture.closed)
+        posture.doubt("the firewall was restored")
+        assert posture.closed.startswith("the firewall was restored")
+        await until(lambda: not posture.closed)
+        assert probe.times == 2
+        task.cancel()
+    assert await posture.check() == (
+        "every way out that was tried is closed; the firewall was restored"
+    )
+
+
+async def test_a_probe_of_before_the_doubt_proves_nothing() -> None:
+    """It was under way when the firewall fell: what it tried first was tried behind whole walls."""
+    probe = Probing(WELL)
+    posture = Posture(probe)
+
+    def probing() -> Sequence[Finding]:
+        posture.doubt("the firewall was restored")
+        return probe()
+
+    posture.probe = probing
+    await posture.look()
+    assert posture.closed
+    posture.probe = probe
+    await posture.look()
+    assert not posture.closed
+
+
+async def test_of_many_incidents_the_newest_are_told() -> None:
+    posture = Posture(Probing(WELL))
+    for number in range(9):
+        posture.doubt(f"incident {number}")
+    assert (await posture.check()).endswith("incident 6; incident 7; incident 8")

@@ -1,0 +1,39 @@
+"""How a sandbox network's table stands in the kernel. Everything blocks, for some milliseconds."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from orchestrator.adapters.firewall.form import unlike
+from orchestrator.adapters.firewall.nft import listing, tried
+from orchestrator.adapters.firewall.table import (
+    Bridge,
+    flaws,
+    parse_listing,
+    table_text,
+)
+
+MISSING = "it is missing"
+
+
+def listed(bridge: Bridge) -> Mapping[str, Any] | None:
+    """The table as the kernel has it; None when it has none. Raises: Unavailable, Malformed."""
+    text = listing(bridge.name)
+    return None if text is None else parse_listing(text)
+
+
+def wrong_with(found: Mapping[str, Any] | None, bridge: Bridge) -> list[str]:
+    """What is wrong with a listing; empty when it stands whole. Raises: Unavailable, Malformed."""
+    if found is None:
+        return [MISSING]
+    return flaws(found, bridge) or unlike(found, as_made(bridge))
+
+
+@lru_cache(maxsize=8)
+def as_made(bridge: Bridge) -> Mapping[str, Any]:
+    """The table as this nft and this kernel list it when it was just made.
+
+    It is made in a network namespace of its own, which nothing passes through and which is gone
+    at once. Raises: Unavailable, Malformed.
+    """
+    return parse_listing(tried(table_text(bridge, []), bridge.name))
