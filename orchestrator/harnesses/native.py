@@ -31,6 +31,7 @@ class Native:
                 "--workdir",
                 assignment.workdir,
                 *_unless_empty("--dialect", assignment.dialect),
+                *_unless_empty("--resume", assignment.resume),
             ],
             env={
                 "SANDGATE_ENTRANCE": assignment.entrance,

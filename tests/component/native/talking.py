@@ -25,6 +25,11 @@ class Said:
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["type"] == kind]
 
+    @property
+    def conversation(self) -> str:
+        """The id to go on with."""
+        return str(self.of("started")[0]["conversation"])
+
     def result(self, number: int) -> str:
         text: str = self.of("tool_result")[number]["text"]
         return text
@@ -33,18 +38,20 @@ class Said:
 async def conversation(
     door: Door, folder: Path, model: str = "anthropic:m", dialect: str = "", **more: Any
 ) -> Said:
-    """A run, with `more` of the loop's arguments."""
+    """A run, with `more` of the loop's arguments. Its home is the folder `home`, its work `work`."""
+    home, workdir = folder / "home", folder / "work"
+    workdir.mkdir(exist_ok=True)
     out = io.BytesIO()
     async with door.open():
         arguments = Arguments(
             model=model,
             dialect=dialect or dialect_of(model),
             system="You fix things.",
-            prompt="Fix it.",
-            workdir=folder,
+            workdir=workdir,
+            home=home,
             entrance=door.url,
             token=TOKEN,
-            **more,
+            **{"prompt": "Fix it.", **more},
         )
         reason, detail = await asyncio.to_thread(run, arguments, emitter(out))
     return Said([json.loads(line) for line in out.getvalue().splitlines()], reason, detail)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import time
@@ -46,7 +47,7 @@ class Running:
 
 @asynccontextmanager
 async def started(
-    url: str, folder: Path, token: str = TOKEN, model: str = "anthropic:m"
+    url: str, folder: Path, *more: str, token: str = TOKEN, model: str = "anthropic:m"
 ) -> AsyncIterator[Running]:
     workdir = folder / "work"
     workdir.mkdir(exist_ok=True)
@@ -58,6 +59,7 @@ async def started(
         str(folder / "system"),
         "--prompt-file",
         str(folder / "prompt"),
+        *more,
     ]
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -68,6 +70,7 @@ async def started(
         env={
             "SANDGATE_ENTRANCE": url,
             "SANDGATE_RUN_TOKEN": token,
+            "HOME": str(folder / "home"),
             "PATH": "/usr/bin:/bin",
             "HTTP_PROXY": "http://127.0.0.1:9",
         },
@@ -108,6 +111,18 @@ WORK = """
 """
 
 
+KILLED = """
+scenario: 1
+conversations:
+  - name: first
+    when: {prompt_number: 1}
+    steps: [{shell: echo $$ > pid; sleep 300}]
+  - name: later
+    when: {prompt_number: 2}
+    steps: [{say: all is there}]
+"""
+
+
 @pytest.mark.parametrize(
     ("model", "modern"),
     [("anthropic:m", True), ("anthropic:m", False), ("openai:m", True), ("google:m", True)],
@@ -142,7 +157,9 @@ async def test_a_refused_token_ends_the_run_before_it_begins(tmp_path: Path) -> 
     door = Door(scenario("      - say: x\n"))
     async with door.open(), started(door.url, tmp_path, token="sgr_other") as running:
         ended, code = await running.end()
-    assert (ended["reason"], ended["detail"], code) == ("error", "401: who are you?", 1)
+    said = "Sandgate's tools can't be reached: 401: who are you?"
+    assert (ended["reason"], ended["detail"], code) == ("tools", said, 1)
+    assert running.of("started")[0]["unreachable"] == "401: who are you?"
     assert len(door.requests) == 1
 
 
@@ -195,7 +212,11 @@ async def test_a_signal_ends_the_run_and_the_command_that_runs(
         running.process.send_signal(number)
         ended, code = await running.end()
         assert time.monotonic() - started_at < 5
-    assert (ended["reason"], ended["detail"], code) == ("error", f"interrupted by {number.name}", 1)
+    assert (ended["reason"], ended["detail"], code) == (
+        "interrupted",
+        f"interrupted by {number.name}",
+        1,
+    )
     group = int((tmp_path / "work/pid").read_text())
     await _until(lambda: not _alive_in_group(group))
 
@@ -207,7 +228,39 @@ async def test_a_signal_ends_the_wait_for_the_model(tmp_path: Path) -> None:
         await _until(lambda: any(path == "/model" for path, _ in door.requests))
         running.process.send_signal(signal.SIGINT)
         ended, code = await running.end()
-    assert (ended["reason"], code) == ("error", 1)
+    assert (ended["reason"], code) == ("interrupted", 1)
+
+
+async def test_an_unknown_conversation_ends_the_run_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
+    door = Door(scenario("      - say: x\n"))
+    async with door.open(), started(door.url, tmp_path, "--resume", "0-none") as running:
+        ended, code = await running.end()
+    said = "there is no conversation 0-none: No such file or directory"
+    assert (ended["reason"], ended["detail"], code) == ("error", said, 1)
+    assert door.requests == []
+
+
+async def test_a_loop_that_was_killed_is_gone_on_with(tmp_path: Path) -> None:
+    """Its last call has no result: it gets one that says so."""
+    door = Door(KILLED)
+    async with door.open():
+        async with started(door.url, tmp_path) as running:
+            conversation = (await running.until("started"))["conversation"]
+            await running.until("tool_call")
+            await _exists(tmp_path / "work/pid")
+            running.process.kill()
+        os.killpg(int((tmp_path / "work/pid").read_text()), signal.SIGKILL)
+        async with started(door.url, tmp_path, "--resume", conversation) as running:
+            ended, code = await running.end()
+    assert (ended["reason"], ended["detail"], code) == ("completed", "all is there", 0)
+    (kept,) = (tmp_path / "home/.sandgate/conversations").iterdir()
+    messages = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [next(iter(message)) for message in messages] == [
+        *["conversation", "prompt", "reply", "results", "prompt", "reply"]
+    ]
+    assert "may have happened" in messages[3]["results"]["results"][0]["text"]
 
 
 async def test_the_repository_that_is_worked_on_is_never_imported(tmp_path: Path) -> None:

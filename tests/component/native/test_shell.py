@@ -1,6 +1,8 @@
 """The bash tool with commands that are meant to trip it."""
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +112,20 @@ def test_a_working_directory_that_is_gone_is_an_error_not_a_crash(
 ) -> None:
     with pytest.raises(FileNotFoundError):
         bash(tmp_path / "gone", spill, "true")
+
+
+def test_commands_in_other_threads_end_with_the_shell(tmp_path: Path) -> None:
+    runs = Shell(tmp_path, Spill())
+    script = "trap '' TERM; touch begun; while :; do sleep 0.1; done"
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(runs.bash, {"command": script})
+        _until((tmp_path / "begun").exists)
+        runs.close()
+        assert running.result(10).text.startswith("Exit code -9")
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -10,11 +11,14 @@ from native import circles, context
 from native.conversation import Call, Message, Prompt, Reply, Result, Results
 from native.dialects import Answer, Declared, Stop, Usage
 from native.events import emitter
+from native.kept import Kept
 from native.loop import Ending, Limits, Loop
 from native.mcp import Gateway
 from native.output import Outcome, Spill
 from native.patience import Trouble, of_status
 from native.toolbox import PREFIX, Tool, Toolbox
+
+NOWHERE = Path("/proc/nothing-can-be-kept-here")
 
 
 def says(text: str = "hm", stop: Stop = "done", tokens: int = 10) -> Answer:
@@ -78,7 +82,9 @@ def run(
     ]
     toolbox = Toolbox(tools, no_gateway(emit), emit)
     limits = Limits(max_turns, context_tokens)
-    return Loop(model, toolbox, emit=emit, limits=limits, system="s", prompt="go").run()
+    conversation = Kept(NOWHERE, "c")
+    loop = Loop(model, toolbox, emit=emit, limits=limits, system="s", conversation=conversation)
+    return loop.run("go")
 
 
 def keeping(done: list[Any]) -> Callable[[Any], Outcome]:

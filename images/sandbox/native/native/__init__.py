@@ -4,7 +4,7 @@ It reaches the entrance and nothing else, and says what it does as JSON lines on
 
 - `events`: the lines; `text`: what may stand in them.
 - `arguments`, `schema`: what it is started with; what a tool's input must look like [pure].
-- `conversation`: what was said, called and came back, in no provider's words [pure].
+- `conversation`: what was said, called and came back, in no provider's words [pure]. `kept`: that, in a file.
 - `context`, `circles`: keeping the conversation short; noticing that it goes round in circles [pure].
 - `output`: long results are cut, the whole kept in a file.
 - `shell`, `files`, `search`: the tools of its own; `toolbox`: those and the gateway's, and their order.

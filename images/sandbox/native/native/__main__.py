@@ -4,11 +4,13 @@ import contextlib
 import os
 import signal
 import sys
+from functools import partial
 from types import FrameType
 
-from native import dialects, door, mcp, toolbox
+from native import dialects, door, mcp, shell, toolbox
 from native.arguments import Arguments, NotStarted, parse
 from native.events import GOOD_ENDS, Emit, emitter
+from native.kept import Kept, NotKept, begun, resumed
 from native.loop import Limits, Loop
 from native.model import Model
 from native.output import Spill
@@ -35,26 +37,35 @@ def main(argv: list[str] | None = None) -> int:
 def _ended(argv: list[str] | None, emit: Emit) -> tuple[str, str]:
     try:
         return run(parse(argv), emit)
-    except (NotStarted, Trouble) as error:
+    except (NotStarted, NotKept, Trouble) as error:
         return "error", str(error)
     except Interrupted as interrupted:
-        return "error", f"interrupted by {interrupted}"
+        return "interrupted", f"interrupted by {interrupted}"
 
 
 def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
     """Connect, then loop; give the reason and the detail of its end.
 
     Raises:
-        Trouble: the gateway refuses, or stayed away.
+        NotKept: there is no conversation as it was asked to go on with.
     """
-    silence_s = arguments.silence_s
-    with door.client(arguments.entrance, arguments.token, silence_s) as client:
-        spill = Spill()
+    conversation = _conversation(arguments)
+    spill = Spill()
+    commands = shell.Shell(arguments.workdir, spill)
+    own = toolbox.own_tools(arguments.workdir, commands, spill)
+    started = partial(emit, "started", model=arguments.model, conversation=conversation.id)
+    with (
+        door.client(arguments.entrance, arguments.token, arguments.silence_s) as client,
+        contextlib.closing(commands),
+    ):
         gateway = mcp.Gateway("/mcp", client, emit, spill)
-        offered = toolbox.gateway_tools(gateway, gateway.connect())
-        own = toolbox.own_tools(arguments.workdir, spill)
+        try:
+            offered = toolbox.gateway_tools(gateway, gateway.connect())
+        except Trouble as trouble:
+            started(tools=[tool.name for tool in own], unreachable=str(trouble))
+            return "tools", f"Sandgate's tools can't be reached: {trouble}"
         tools = toolbox.Toolbox([*own, *offered], gateway, emit)
-        emit("started", model=arguments.model, tools=[tool.name for tool in tools.tools])
+        started(tools=[tool.name for tool in tools.tools], unreachable="")
         dialect = dialects.load(arguments.dialect)
         loop = Loop(
             Model(client, dialect, arguments.model, max_tokens=arguments.max_tokens),
@@ -62,10 +73,15 @@ def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
             emit=emit,
             limits=Limits(arguments.max_turns, arguments.context_tokens),
             system=_system(arguments, gateway.peer.instructions),
-            prompt=arguments.prompt,
+            conversation=conversation,
         )
-        ending = loop.run()
+        ending = loop.run(arguments.prompt)
     return ending.reason, ending.detail
+
+
+def _conversation(arguments: Arguments) -> Kept:
+    folder = arguments.home / ".sandgate" / "conversations"
+    return resumed(folder, arguments.resume) if arguments.resume else begun(folder)
 
 
 def _system(arguments: Arguments, instructions: str) -> str:

@@ -27,8 +27,10 @@ class Arguments:
     system: str
     prompt: str
     workdir: Path
+    home: Path
     entrance: str
     token: str = field(repr=False)
+    resume: str = ""
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_turns: int = DEFAULT_MAX_TURNS
     context_tokens: int = context.DEFAULT_LIMIT_TOKENS
@@ -48,6 +50,7 @@ def parse(argv: list[str] | None) -> Arguments:
     parser.add_argument("--system-file", type=Path, required=True)
     parser.add_argument("--prompt-file", type=Path, required=True)
     parser.add_argument("--workdir", type=Path, required=True)
+    parser.add_argument("--resume", default="", metavar="ID", help="a conversation to go on with")
     parser.add_argument("--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, help="of one answer")
     parser.add_argument("--max-turns", type=int, default=DEFAULT_MAX_TURNS)
     parser.add_argument("--context-tokens", type=int, default=context.DEFAULT_LIMIT_TOKENS)
@@ -63,8 +66,10 @@ def parse(argv: list[str] | None) -> Arguments:
         system=_text(given.system_file),
         prompt=_text(given.prompt_file),
         workdir=given.workdir.resolve(),
+        home=Path(_variable("HOME")),
         entrance=_variable("SANDGATE_ENTRANCE").rstrip("/"),
         token=_variable("SANDGATE_RUN_TOKEN"),
+        resume=given.resume,
         max_tokens=given.max_tokens,
         max_turns=given.max_turns,
         context_tokens=given.context_tokens,

@@ -68,6 +68,20 @@ class Results:
 
 Message = Prompt | Reply | Results
 
+_LOST = (
+    "Not known: the run ended before the result came."
+    " It may have happened: look before you repeat it."
+)
+
+
+def repaired(messages: Sequence[Message]) -> list[Message]:
+    """The conversation with a result for each call: without one no provider takes it."""
+    last = messages[-1] if messages else None
+    if not isinstance(last, Reply) or not last.calls:
+        return list(messages)
+    lost = (Result(call.id, call.name, _LOST, is_error=True) for call in last.calls)
+    return [*messages, Results(tuple(lost))]
+
 
 def size(messages: Sequence[Message]) -> int:
     """Characters of a conversation, about as it is sent."""

@@ -1,7 +1,8 @@
 """What the loop says on stdout: one JSON object a line, flushed at once.
 
-started    model, tools
+started    model, tools, conversation, unreachable
 text       text
+reasoning  text
 tool_call  id, name, input
 tool_result  id, name, is_error, text, duration_ms
 usage      input_tokens, output_tokens, cache_read_tokens, cache_write_tokens

@@ -8,6 +8,7 @@ from native import circles, context, patience
 from native.conversation import Call, Message, Prompt, Result, Results, size
 from native.dialects import Answer, Declared, Stop
 from native.events import Emit
+from native.kept import Kept
 from native.output import Outcome
 from native.patience import Trouble
 from native.toolbox import PREFIX, Toolbox
@@ -68,20 +69,21 @@ class Loop:
         emit: Emit,
         limits: Limits,
         system: str,
-        prompt: str,
+        conversation: Kept,
     ) -> None:
         self._model = model
         self._toolbox = toolbox
         self._emit = emit
         self._limits = limits
         self._system = system
-        self._messages: list[Message] = [Prompt(prompt)]
+        self._conversation = conversation
         self._circles = circles.Circles()
         self._nudges = 0
         self._ending: Ending | None = None
 
-    def run(self) -> Ending:
-        """Take turns until one of them ends it."""
+    def run(self, prompt: str) -> Ending:
+        """Say this, then take turns until one of them ends it."""
+        self._conversation.add(Prompt(prompt))
         try:
             for _ in range(self._limits.max_turns):
                 answer = self._ask()
@@ -99,14 +101,14 @@ class Loop:
         except Trouble as trouble:
             if trouble.kind != "too_long":
                 raise
-            if not self._shorten(size(self._messages) // 2):
+            if not self._shorten(size(self._conversation.messages) // 2):
                 raise
             return self._ask_patiently()
 
     def _ask_patiently(self) -> Answer:
         tools = self._toolbox.tools
         return patience.persist(
-            lambda: self._model.ask(self._system, self._messages, tools), self._emit
+            lambda: self._model.ask(self._system, self._conversation.messages, tools), self._emit
         )
 
     def _tell(self, answer: Answer) -> None:
@@ -129,10 +131,10 @@ class Loop:
         """Do what the answer asks for; say why the run ends, if it does."""
         reply = answer.reply
         if not reply.is_empty:
-            self._messages.append(reply)
+            self._conversation.add(reply)
         if reply.calls:
             self._nudges = 0
-            self._messages.append(Results(self._results(reply.calls, cut=answer.stop == "cut")))
+            self._conversation.add(Results(self._results(reply.calls, cut=answer.stop == "cut")))
             return self._ending
         match answer.stop:
             case "refused":
@@ -149,7 +151,7 @@ class Loop:
         self._nudges += 1
         if self._nudges > _MOST_NUDGES:
             return Ending("loop", f"{_MOST_NUDGES} answers in a row were no use: {answer.reason}")
-        self._messages.append(Prompt(NUDGES[answer.stop], "loop"))
+        self._conversation.add(Prompt(NUDGES[answer.stop], "loop"))
         return None
 
     def _results(self, calls: Sequence[Call], *, cut: bool) -> tuple[Result, ...]:
@@ -177,10 +179,13 @@ class Loop:
         return Result(call.id, call.name, text, is_error=outcome.is_error)
 
     def _keep_short(self, answer: Answer) -> None:
-        aim = context.aim(size(self._messages), answer.usage.total, self._limits.context_tokens)
+        now = size(self._conversation.messages)
+        aim = context.aim(now, answer.usage.total, self._limits.context_tokens)
         if aim is not None:
             self._shorten(aim)
 
     def _shorten(self, characters: int) -> bool:
-        self._messages, dropped = context.shorten(self._messages, characters)
+        messages, dropped = context.shorten(self._conversation.messages, characters)
+        if dropped:
+            self._conversation.become(messages)
         return dropped > 0

@@ -23,6 +23,8 @@ _CHUNK_BYTES = 1 << 16
 _DRAIN_S = 0.3
 """How long output of background processes is still read after the shell itself ended."""
 _GRACE_S = 2.0
+_SHORT_GRACE_S = 0.5
+"""When the loop itself was told to end, and will be killed if it takes long."""
 
 DESCRIPTION = f"""\
 Run a command in bash and get its output (stdout and stderr together). Every call is a new shell in the \
@@ -92,6 +94,12 @@ class Shell:
     def __init__(self, workdir: Path, spill: Spill) -> None:
         self._workdir = workdir
         self._spill = spill
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def close(self) -> None:
+        """End the commands that still run: in other threads, when the loop was told to end."""
+        for process in list(self._running):
+            _stop(process, _SHORT_GRACE_S)
 
     def bash(self, given: dict[str, Any]) -> Outcome:
         """The tool."""
@@ -109,12 +117,14 @@ class Shell:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        self._running.add(process)
         try:
             stopped = _follow(process, captured, time.monotonic() + timeout_s, timeout_s)
         except BaseException:
-            _stop(process)
+            _stop(process, _SHORT_GRACE_S)
             raise
         finally:
+            self._running.discard(process)
             if process.stdout is not None:
                 process.stdout.close()
         return _outcome(captured.text(), process.returncode, stopped)
@@ -168,13 +178,13 @@ def _wait(process: subprocess.Popen[bytes], deadline: float, timeout_s: float) -
     return None
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], grace_s: float = _GRACE_S) -> None:
     """End the whole process group, gently first."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_S)
+            process.wait(grace_s)
 
 
 def _outcome(text: str, code: int | None, stopped: str | None) -> Outcome:

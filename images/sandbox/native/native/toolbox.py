@@ -30,9 +30,8 @@ class Tool:
     own: bool = True
 
 
-def own_tools(workdir: Path, spill: Spill) -> list[Tool]:
+def own_tools(workdir: Path, runs: shell.Shell, spill: Spill) -> list[Tool]:
     """The loop's own tools for a working directory."""
-    runs = shell.Shell(workdir, spill)
     reads = files.Files(workdir)
     finds = search.Search(workdir, runs, spill, ripgrep=search.ripgrep())
     return [

@@ -20,6 +20,13 @@ def test_the_model_is_named_whole_and_what_its_provider_speaks() -> None:
     assert option("--dialect") is None
 
 
+def test_a_conversation_is_gone_on_with_by_its_id() -> None:
+    assert option("--resume", resume="c-1") == "c-1"
+    assert option("--resume") is None
+    kept = Native().kept_at("c-1", "/workspace/thing")
+    assert kept == "/home/agent/.sandgate/conversations/c-1.jsonl"
+
+
 def test_the_token_is_in_the_environment_alone() -> None:
     assignment = Assignment("a:m", "s", "p", "http://door", "sgr_secret", env={"X": "y"})
     start = Native().start(assignment)
