@@ -163,7 +163,12 @@ async def _earlier(world: World, run: Run, sandbox: Sandbox, workdir: str) -> Ru
         return None
     pattern = world.harnesses[run.harness].kept_at(earlier.conversation, workdir)
     found = await world.sandboxes.execute(sandbox, ["sh", "-c", ANY_FILE, pattern])
-    return earlier if found.exit_code == 0 else None
+    if found.exit_code != 0:
+        return None
+    # Known before the harness says it: one that can't read its conversation says nothing, and the
+    # next run must not try the same again.
+    await world.amend(run.id, lambda r: changed(r, conversation=earlier.conversation))
+    return earlier
 
 
 def author_of(agent: Agent) -> dict[str, str]:

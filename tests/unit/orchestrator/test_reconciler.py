@@ -264,6 +264,17 @@ async def test_a_conversation_that_is_gone_begins_anew(world: FakeWorld) -> None
     assert TASK.description in prompt_of(world)
 
 
+async def test_a_conversation_that_can_not_be_read_is_tried_once(world: FakeWorld) -> None:
+    world.sandboxes.harness.lines = ['{"type":"started","conversation":"c-1"}']
+    await settle_down(world)
+    world.sandboxes.kept.add(HARNESSES["native"].kept_at("c-1", "/workspace/thing"))
+    world.sandboxes.harness = FakeHarness(lines=["it is broken"], exit_code=1)
+    await send_back(world, "use spaces")
+    assert TASK.description not in prompt_of(world)
+    await send_back(world, "use tabs")
+    assert TASK.description in prompt_of(world)
+
+
 async def send_back(world: FakeWorld, words: str) -> None:
     world.clock.advance(60)
     await world.tracker.comment(TASK.id, "No", words)
