@@ -87,6 +87,8 @@ class Sandboxes(Group):
     """Most processes and threads in a sandbox."""
     disk_mib: int = Field(default=4096, ge=64)
     """Cap of a task's disk, /workspace and $HOME together, in MiB."""
+    keep_disks_days: float = Field(default=7, ge=0)
+    """A task's disk is removed so many days after the task was seen to be done, or gone."""
     tmp_mib: int = Field(default=512, ge=16)
     """Cap of /tmp, in MiB; it counts as memory."""
     shm_mib: int = Field(default=64, ge=1)

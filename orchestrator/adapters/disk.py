@@ -7,26 +7,27 @@ a path without its disk never becomes the host's own.
 
 import asyncio
 import errno
-import hashlib
 import os
-import re
 import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import TaskId
+from orchestrator.adapters import disk_shelf
+from orchestrator.adapters.disk_names import slug
+from orchestrator.disks import KeptDisk
 from orchestrator.ports import Mounts
 
 COMMAND_TIMEOUT_S = 60.0
 HEADROOM_BYTES = 256 << 20
 """What the host's disk must have free before a new task's disk is made."""
-LONGEST_SLUG = 120
 FSCK_WORST = 1
 """e2fsck's exit code for "errors were there and are corrected"; above it the disk is broken."""
 BUSY_S = 5.0
@@ -41,21 +42,6 @@ class Usage:
 
     size_bytes: int
     free_bytes: int
-
-
-def slug(task: TaskId) -> str:
-    """A task's id as the name of a folder: readable, one to one, and never a path's trick.
-
-    Letters, digits, `-` and `_` stay, `/` becomes `+`, all else `=` and its hex bytes; an id too
-    long for a folder is cut and ends in `=~` and its hash. Raises: ValueError for an empty id.
-    """
-    if not task:
-        raise ValueError("a task has an id")
-    name = re.sub(r"[^A-Za-z0-9_/-]", _escape, task).replace("/", "+")
-    if len(name) <= LONGEST_SLUG:
-        return name
-    digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[: LONGEST_SLUG - 66]}=~{digest}"
 
 
 class TaskDisks:
@@ -89,8 +75,29 @@ class TaskDisks:
         await self._alone(task, lambda folder: _unmount(folder / "mount"))
 
     async def purge(self, task: TaskId) -> None:
-        """Unmount and remove the task's disk with all that is on it. Idempotent."""
+        """Remove the task's disk with all that is on it. Idempotent.
+
+        Raises: Conflict when it is mounted: somebody uses it.
+        """
         await self._alone(task, _purge)
+
+    async def kept(self) -> Sequence[KeptDisk]:
+        """Every task's disk."""
+        return await asyncio.to_thread(lambda: list(disk_shelf.kept_in(self._root)))
+
+    async def mark(self, task: TaskId, over_since: datetime | None) -> None:
+        """Note since when the task is over; None: it isn't. Raises: Unavailable."""
+        await self._alone(task, lambda folder: disk_shelf.mark(folder, over_since))
+
+    async def check(self) -> str:
+        """What the disks take, for a person. Raises: Unavailable when there is no room for another."""
+        kept = await self.kept()
+        free = (await asyncio.to_thread(shutil.disk_usage, self._root)).free
+        taken, most = sum(disk.used_bytes for disk in kept), len(kept) * self._size_bytes
+        says = f"{len(kept)} take {_gib(taken)} of at most {_gib(most)}; {_gib(free)} are free"
+        if free < self._headroom_bytes:
+            raise Unavailable(f"no room for another one: {says} (`sandgate task purge`)")
+        return says
 
     async def usage(self, task: TaskId) -> Usage:
         """How full the task's disk is. Raises: NotFound unless it is mounted."""
@@ -114,7 +121,7 @@ class TaskDisks:
             raise Unavailable(_sentence(error, self._root)) from error
 
     def _ensure(self, folder: Path) -> Mounts:
-        image, mount = folder / "disk.img", folder / "mount"
+        image, mount = folder / disk_shelf.IMAGE, folder / "mount"
         if not image.exists():
             self._make(folder, image)
         if not os.path.ismount(mount):
@@ -138,7 +145,7 @@ class TaskDisks:
                 f" {self._headroom_bytes >> 20} MiB: free some space"
             )
         # Under another name until it is whole: a crash leaves nothing that looks like a disk.
-        half_made = folder / "disk.img.part"
+        half_made = folder / disk_shelf.HALF_MADE
         half_made.unlink(missing_ok=True)
         with half_made.open("xb") as file:
             file.truncate(self._size_bytes)
@@ -195,13 +202,9 @@ def _unmount(mount: Path) -> None:
 
 
 def _purge(folder: Path) -> None:
-    _unmount(folder / "mount")
-    # By name, never a tree: nothing of it can reach through a mount.
-    for name in ("disk.img", "disk.img.part"):
-        (folder / name).unlink(missing_ok=True)
-    for inside in (folder / "mount", folder):
-        with suppress(FileNotFoundError):
-            inside.rmdir()
+    if os.path.ismount(folder / "mount"):
+        raise Conflict(f"the disk {folder.name} is mounted: does its sandbox live?")
+    disk_shelf.empty(folder)
 
 
 def _usage(folder: Path) -> Usage:
@@ -237,11 +240,11 @@ def _call(*command: str) -> tuple[int, str]:
     return done.returncode, done.stdout.strip()
 
 
-def _escape(found: re.Match[str]) -> str:
-    return "".join(f"={byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
-
-
 def _sentence(error: OSError, root: Path) -> str:
     if error.errno == errno.ENOSPC:
         return f"the host's disk at {root} is full: free some space"
     return f"the disks at {root} can't be used: {error}"
+
+
+def _gib(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 30):.1f} GiB"

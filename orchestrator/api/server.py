@@ -8,6 +8,7 @@ from aiohttp import web
 from entrance.errors import SandgateError
 from orchestrator.api.auth import errors, require_token
 from orchestrator.api.runs import RunRoutes
+from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 
 BODY_LIMIT = 1 << 20
@@ -42,7 +43,9 @@ class HealthRoutes:
             return {"check": name, "ok": False, "says": str(error)}
 
 
-def make_api(token: str, *parts: HealthRoutes | RunRoutes | TeamRoutes) -> web.Application:
+def make_api(
+    token: str, *parts: HealthRoutes | RunRoutes | TeamRoutes | TaskRoutes
+) -> web.Application:
     """Put the routes behind the token."""
     app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)
     for part in parts:

@@ -17,6 +17,7 @@ from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
+from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.app.parts import Parts
 from orchestrator.app.polarion import BotTokens, host_of
@@ -76,8 +77,9 @@ async def open_api(
         harnesses=frozenset(HARNESSES),
         wake=wake,
     )
+    tasks = TaskRoutes(parts.world.runs, parts.disks)
     token = settings.api.token_file.read_text().strip()
-    app = make_api(token, health, RunRoutes(parts.world), team)
+    app = make_api(token, health, RunRoutes(parts.world), team, tasks)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
     return await _listen(stack, runner, settings.api.host, settings.api.port)
 

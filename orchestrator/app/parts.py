@@ -47,6 +47,7 @@ class Parts:
     polarion: Polarion
     tracker: PolarionTracker
     firewall: Firewall
+    disks: TaskDisks
     world: World
 
 
@@ -64,12 +65,14 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     firewall = Firewall(bridge_of(settings))
+    given = settings.sandboxes
+    disks = TaskDisks(given.tasks, size_bytes=given.disk_mib * MIB)
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     world = World(
         clock=clock,
         tracker=tracker,
         runs=PocketBaseRuns(store),
-        disks=TaskDisks(settings.sandboxes.tasks, size_bytes=settings.sandboxes.disk_mib * MIB),
+        disks=disks,
         sandboxes=open_sandboxes(settings, http, clock, firewall, stack),
         door=registry,
         harnesses=HARNESSES,
@@ -88,7 +91,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         },
     )
     audit = AuditFile(settings.audit_file, clock.now)
-    return Parts(store, vault, registry, audit, polarion, tracker, firewall, world)
+    return Parts(store, vault, registry, audit, polarion, tracker, firewall, disks, world)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
+from datetime import timedelta
 from subprocess import SubprocessError
 
 import structlog
@@ -17,6 +18,7 @@ from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.sandboxes import ENGINE_S, bridge_of, seccomp_of
+from orchestrator.disks import Retention
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
 from orchestrator.posture import Finding, Posture
@@ -50,7 +52,8 @@ async def serve(settings: Settings) -> None:
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             loops = [
-                tasks.create_task(loop.run()) for loop in (guard, posture, janitor, queue, watcher)
+                tasks.create_task(loop.run())
+                for loop in (guard, posture, janitor, queue, watcher, _retention(settings, parts))
             ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
@@ -66,6 +69,12 @@ def _asked_to_stop() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, asked.set)
     return asked
+
+
+def _retention(settings: Settings, parts: Parts) -> Retention:
+    keep = timedelta(days=settings.sandboxes.keep_disks_days)
+    world = parts.world
+    return Retention(parts.disks, parts.tracker, world.runs, world.clock, keep)
 
 
 def _posture(settings: Settings) -> Posture:
@@ -108,6 +117,7 @@ def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
         "PocketBase": store,
         "Polarion": polarion,
         "OpenSandbox": opensandbox,
+        "task disks": parts.disks.check,
         "vault": secrets,
         "audit log": audit,
     }

@@ -77,6 +77,10 @@ class Runner:
         """The JSON that a PUT answers."""
         return self._call("PUT", path, body)
 
+    def delete(self, path: str) -> Any:
+        """The JSON that a DELETE answers."""
+        return self._call("DELETE", path)
+
     def download(self, path: str) -> Iterator[bytes]:
         """The body at `path`, in pieces."""
         with self._streamed(path) as answer:

@@ -10,7 +10,7 @@ from docker.errors import DockerException
 from rich.console import Console
 
 from entrance.errors import SandgateError
-from orchestrator.cli import machine, model, run, secret, team
+from orchestrator.cli import machine, model, run, secret, task, team
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
@@ -29,7 +29,7 @@ app.command()(machine.doctor)
 app.command()(machine.demo)
 app.add_typer(team.agents, name="agent")
 app.command()(team.hire)
-app.add_typer(team.tasks, name="task")
+app.add_typer(task.app, name="task")
 app.add_typer(run.app, name="run")
 app.add_typer(secret.app, name="secret")
 app.add_typer(model.app, name="model")

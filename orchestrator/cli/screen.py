@@ -66,6 +66,21 @@ def say(console: Console, text: object, style: str = "") -> None:
     console.print(Text(plain(text), style=style), soft_wrap=True)
 
 
+def tell(console: Console, made: object, *sentences: str, json: bool) -> None:
+    """Print what a command has made: as JSON, or in sentences."""
+    if json:
+        print_json(made)
+        return
+    for sentence in sentences:
+        say(console, sentence)
+
+
+def size(size_bytes: int) -> str:
+    """A size as people read it."""
+    mib = size_bytes / (1 << 20)
+    return f"{mib:.1f} MiB" if mib < 1000 else f"{mib / 1024:.1f} GiB"  # noqa: PLR2004
+
+
 def print_table(
     console: Console,
     columns: Sequence[str],

@@ -1,4 +1,4 @@
-"""`sandgate agent|hire|task`: a team and its work."""
+"""`sandgate agent|hire`: a team."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,10 +10,9 @@ from rich.console import Console
 from orchestrator.cli.files import read_text
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.repositories import Named, named
-from orchestrator.cli.screen import print_json, say
+from orchestrator.cli.screen import tell
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
-tasks = typer.Typer(no_args_is_help=True, help="Tasks.")
 console = Console()
 
 
@@ -42,7 +41,7 @@ def create_agent(
         "instructions": read_text(instructions) if instructions else "",
     }
     made = _post("/api/agents", body)
-    _say(made, f"{made['id']}: {name} acts as {made['bot']}", json=json)
+    tell(console, made, f"{made['id']}: {name} acts as {made['bot']}", json=json)
 
 
 def hire(
@@ -74,36 +73,7 @@ def hire(
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]
-    _say(made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
-
-
-@tasks.command("create")
-def create_task(
-    project: Annotated[str, typer.Option(help="The project.")],
-    title: Annotated[str, typer.Option(help="What is to be done, in a line.")],
-    description: Annotated[str, typer.Option(help="Text, or `@FILE` to read it from a file.")] = "",
-    repo: Annotated[str, typer.Option(help="The repository: its URL, or a local path.")] = "",
-    base: Annotated[str, typer.Option(metavar="BRANCH", help="The branch to start from.")] = "main",
-    assign: Annotated[
-        str | None, typer.Option(metavar="AGENT", help="The agent; assigning starts the run.")
-    ] = None,
-    json: JsonFlag = False,
-) -> None:
-    """Create a task; assigned to a hired agent, it is run."""
-    text = read_text(Path(description[1:])) if description.startswith("@") else description
-    repository = named(repo) if repo else None
-    body = {
-        "project": project,
-        "title": title,
-        "description": text,
-        "repository": repository.url if repository else "",
-        "base_branch": base,
-        "assign": assign,
-    }
-    made = _post("/api/tasks", body)
-    served = [repository.served] if repository and repository.served else []
-    hint = f"{made['id']}: watch it with `sandgate run watch {made['id']}`"
-    _say(made, hint, *served, json=json)
+    tell(console, made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
 
 
 def _repository(found: Named, *, push: bool) -> dict[str, object]:
@@ -114,11 +84,3 @@ def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:
     with runner() as api:
         made: dict[str, str] = api.post(path, body)
     return made
-
-
-def _say(made: dict[str, str], *sentences: str, json: bool) -> None:
-    if json:
-        print_json(made)
-        return
-    for sentence in sentences:
-        say(console, sentence)

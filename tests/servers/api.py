@@ -15,8 +15,10 @@ from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
+from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.runner.world import World
+from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import FakeWorld
@@ -51,6 +53,7 @@ class Api:
     world: World
     hiring: FakeHiring = field(default_factory=FakeHiring)
     secrets: FakeSecretStore = field(default_factory=FakeSecretStore)
+    disks: FakeKeptDisks = field(default_factory=FakeKeptDisks)
     checks: dict[str, Check] = field(default_factory=dict)
     woken: list[str] = field(default_factory=list)
     base: str = ""
@@ -67,7 +70,8 @@ class Api:
             wake=self.woken.append,
         )
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)
-        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team)
+        tasks = TaskRoutes(self.fakes.runs, self.disks)
+        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team, tasks)
 
     async def ask(
         self,

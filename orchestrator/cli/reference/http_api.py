@@ -13,6 +13,7 @@ from orchestrator.api import shapes
 from orchestrator.api.auth import STATUS
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
+from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.cli.reference.markdown import code, page, table
 
@@ -89,6 +90,7 @@ def runner() -> web.Application:
         HealthRoutes({}, str),
         RunRoutes(nothing),
         TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing),
+        TaskRoutes(nothing, nothing),
     )
 
 

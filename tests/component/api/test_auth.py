@@ -19,6 +19,7 @@ PATHS = [
     ("POST", "/api/agents"),
     ("POST", "/api/engagements"),
     ("POST", "/api/tasks"),
+    ("DELETE", "/api/tasks/DEMO/DEMO-1/disk"),
     ("GET", "/api/secrets"),
     ("PUT", "/api/secrets/x"),
     ("DELETE", "/api/secrets/x"),

@@ -90,6 +90,23 @@ async def test_a_task_is_created_from_a_file(api: Api, tmp_path: Path) -> None:
     assert api.hiring.tasks[0].description == "Line one.\nLine two.\n"
 
 
+async def test_a_tasks_disk_is_removed_at_once(api: Api) -> None:
+    api.disks.add("DEMO/DEMO-7", 3 << 20)
+    done = await sandgate_beside("task", "purge", "DEMO/DEMO-7")
+    assert done.code == 0
+    assert done.out.endswith("the disk of DEMO/DEMO-7 is removed: 3.0 MiB freed\n")
+    done = await sandgate_beside("task", "purge", "DEMO/DEMO-7")
+    assert (done.code, done.err) == (Code.NOT_FOUND, "task DEMO/DEMO-7 has no disk here\n")
+
+
+@pytest.mark.usefixtures("api")
+@pytest.mark.parametrize("name", ["DEMO-7", "/DEMO-7", "DEMO/", ""])
+async def test_what_is_no_tasks_id_is_said(name: str) -> None:
+    done = await sandgate_beside("task", "purge", name)
+    assert done.code == Code.USAGE
+    assert done.err == f"{name} is no task's id: it is PROJECT/ITEM\n"
+
+
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["not there", "no text"])
 async def test_a_file_that_can_not_be_read_is_named(
     api: Api, tmp_path: Path, content: bytes | None

@@ -96,6 +96,7 @@ class Lab:
         finally:
             async with self.sandboxes() as sandboxes:
                 await sandboxes.kill(RunId(run))
+            await disks.release(task)
             await disks.purge(task)
 
     def containers(self) -> list[str]:

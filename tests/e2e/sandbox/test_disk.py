@@ -13,6 +13,7 @@ import pytest
 from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import TaskId
 from orchestrator.adapters.disk import TaskDisks, release_all
+from tests.fakes.clock import START
 
 pytestmark = pytest.mark.docker
 
@@ -147,9 +148,47 @@ async def test_a_broken_image_is_said_in_a_sentence(disks: TaskDisks, root: Path
 
 async def test_purge_leaves_nothing(disks: TaskDisks, root: Path) -> None:
     await disks.ensure(TASK)
+    await disks.release(TASK)
+    await disks.mark(TASK, START)
     await disks.purge(TASK)
     await disks.purge(TASK)
     assert (list(root.iterdir()), loops(root)) == ([], "")
+
+
+async def test_a_mounted_disk_is_not_purged(disks: TaskDisks) -> None:
+    """A run may have begun just now: its container would go on on a file that is gone."""
+    mounts = await disks.ensure(TASK)
+    with pytest.raises(Conflict, match="is mounted"):
+        await disks.purge(TASK)
+    assert mounts.workspace.is_dir()
+
+
+async def test_disks_are_listed_with_what_they_take_and_since_when_they_are_over(
+    disks: TaskDisks, root: Path
+) -> None:
+    mounts = await disks.ensure(TASK)
+    fill(mounts.workspace / "fill", 4 << 20)
+    await disks.ensure(TaskId("LAB/T-8"))
+    await disks.mark(TASK, START)
+    (root / "no task of ours").mkdir()
+    (root / "no task of ours" / "disk.img").touch()
+    one, other = await disks.kept()
+    assert (one.task, one.over_since, other.over_since) == (TASK, START, None)
+    assert one.used_bytes >= other.used_bytes + (4 << 20)
+    assert SIZE > other.used_bytes > 0
+    await disks.mark(TASK, None)
+    assert [disk.over_since for disk in await disks.kept()] == [None, None]
+    await disks.mark(TaskId("LAB/T-9"), START)
+    assert not (root / "LAB+T-9").exists()
+
+
+async def test_what_disks_take_is_said_and_that_there_is_room_for_no_other(root: Path) -> None:
+    disks = TaskDisks(root, size_bytes=SIZE)
+    await disks.ensure(TASK)
+    await disks.release(TASK)
+    assert (await disks.check()).startswith("1 take 0.0 GiB of at most 0.0 GiB; ")
+    with pytest.raises(Unavailable, match=r"no room for another one: 1 take .*sandgate task purge"):
+        await TaskDisks(root, size_bytes=SIZE, headroom_bytes=1 << 60).check()
 
 
 async def test_a_disk_in_use_is_not_taken_away(disks: TaskDisks) -> None:

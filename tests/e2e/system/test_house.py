@@ -42,10 +42,16 @@ def test_a_runner_killed_in_the_middle_goes_on_where_it_was(house: House) -> Non
 
 def test_a_cancelled_run_is_stopped_and_its_sandbox_is_gone(house: House) -> None:
     run = house.wait(house.task("STAY until cancelled"), lambda run: run["state"] == "running")
+    refused = house.sandgate("task", "purge", run["task"], check=False)
+    assert "cancel it, or let it end" in refused.stderr
     house.sandgate("run", "cancel", run["id"])
     run = house.ended(run["task"])
     assert (run["outcome"], run["cause"]) == ("stopped", "cancelled")
     assert house.containers() == []
+    disk = house.here.tasks / run["task"].replace("/", "+")
+    assert disk.is_dir()
+    house.sandgate("task", "purge", run["task"])
+    assert not disk.exists()
 
 
 def test_the_transcript_can_be_had_and_holds_no_token(house: House, tmp_path: Path) -> None:

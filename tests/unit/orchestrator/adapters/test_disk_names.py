@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrance.session import TaskId
-from orchestrator.adapters.disk import LONGEST_SLUG, slug
+from orchestrator.adapters.disk_names import LONGEST_SLUG, slug, task_named
 
 SAFE = set(string.ascii_letters + string.digits + "-_+=~")
 IDS = st.text(min_size=1, max_size=300).map(TaskId)
@@ -51,3 +51,16 @@ def test_two_ids_never_share_a_name(one: TaskId, other: TaskId) -> None:
 def test_the_escape_itself_is_escaped() -> None:
     assert slug(TaskId("a=2E")) != slug(TaskId("a."))
     assert slug(TaskId("a+b")) != slug(TaskId("a/b"))
+
+
+@given(IDS)
+def test_a_name_says_whose_it_is_unless_it_was_cut(task: TaskId) -> None:
+    name = slug(task)
+    assert task_named(name) == (None if "=~" in name else task)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "lost+found and more", "=", "=4", "=61", "=zz", "=FF", "a.b", "=~" + "0" * 64]
+)
+def test_what_is_no_name_of_ours_is_nobodys(name: str) -> None:
+    assert task_named(name) is None
