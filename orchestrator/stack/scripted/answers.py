@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.stack.scripted import codex_tools, names, vocabulary
+from orchestrator.stack.scripted import codex_script, codex_tools, names, vocabulary
 from orchestrator.stack.scripted.request import Request
 from orchestrator.stack.scripted.scenario import Call, Turn
 from orchestrator.stack.scripted.shapes import Arguments, Setting
@@ -137,11 +137,13 @@ def _gateway_call(
     if name is not None:
         return name, arguments
     server, tool = call.entry.server, call.entry.mcp or ""
+    wanted = f"mcp__{server}__{tool}"
+    if codex_script.EXEC in request.tools:
+        return codex_script.EXEC, codex_script.call(wanted, arguments)
     looked_up = any(vocabulary.is_lookup(turn) for turn in request.prompts[-1].turns[-1:])
     lookup = next((name for name in vocabulary.LOOKUPS if name in request.tools), None)
     if lookup is not None and not looked_up:
         return lookup, vocabulary.LOOKUPS[lookup](server, tool)
-    wanted = f"mcp__{server}__{tool}"
     raise Ends(f"{call.place}: the harness offers no tool {wanted}, but {_listed(request)}")
 
 

@@ -37,6 +37,9 @@ class Prompt:
     turns: tuple[ToolTurn, ...] = ()
 
 
+type Kind = Literal["function", "text", "search"]
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """How a tool that is no plain function is called: by `name` within `namespace`.
@@ -45,7 +48,7 @@ class Form:
     """
 
     name: str
-    kind: Literal["function", "text", "search"] = "function"
+    kind: Kind = "function"
     namespace: str | None = None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from orchestrator.stack.scripted import codex_script
 from orchestrator.stack.scripted import codex_tools as codex
 from orchestrator.stack.scripted.entries import ActionEntry
 from orchestrator.stack.scripted.request import Result, ToolTurn
@@ -59,6 +60,7 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
             description="scripted step",
         ),
         **_codex(codex.run),
+        codex_script.EXEC: codex_script.SHAPES["shell"],
     },
     "read": {
         "read": lambda entry, _: _present(
@@ -68,6 +70,7 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
             file_path=_absolute(entry.read, setting), offset=entry.from_line, limit=entry.lines
         ),
         **_codex(codex.show),
+        codex_script.EXEC: codex_script.SHAPES["read"],
     },
     "write": {
         "write": lambda entry, _: _present(path=entry.write, content=entry.content),
@@ -76,6 +79,7 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
         ),
         PATCH: codex.add,
         **_codex(codex.put),
+        codex_script.EXEC: codex_script.SHAPES["write"],
     },
     "edit": {
         "edit": lambda entry, _: _present(path=entry.edit, old=entry.old, new=entry.new),
@@ -84,6 +88,7 @@ SHAPES: Mapping[str, Mapping[str, Shape]] = {
         ),
         PATCH: codex.change,
         **_codex(codex.replace),
+        codex_script.EXEC: codex_script.SHAPES["edit"],
     },
 }
 """action -> tool name as declared -> its arguments; the first that is declared and can do it."""

@@ -1,10 +1,11 @@
 """What came back of a call, where the protocol has text alone: what the harness's text tells.
 
-Codex puts a head before a command's output (its exit code, or that it still runs) and before a
-gateway tool's; the native loop begins what failed with a word that says so.
+Codex puts a head before a command's output (its exit code, or that it still runs), before a
+gateway tool's, and before what a script says; the native loop begins what failed with a word that says so.
 """
 
 import re
+from dataclasses import replace
 
 from orchestrator.stack.scripted.request import Result
 
@@ -17,11 +18,16 @@ _HEAD = re.compile(
     r"(?:Original token count: \d+\n)?"
     r"Output:(?:\n|\Z)"
 )
+_SCRIPT = re.compile(r"\AScript (?P<how>completed|failed)\nWall time .*\nOutput:\n+")
 _FAILED = re.compile(r"\A(?:Error:|Exit code -?[1-9]|err: |apply_patch verification failed)")
 
 
 def outcome(text: str) -> Result:
     """The output without its head, and whether it failed (None: the text doesn't tell)."""
+    script = _SCRIPT.match(text)
+    if script is not None:
+        said = outcome(text[script.end() :])
+        return replace(said, is_error=True) if script["how"] == "failed" else said
     head = _HEAD.match(text)
     if head is None:
         return Result(text, is_error=True if _FAILED.match(text) else None)

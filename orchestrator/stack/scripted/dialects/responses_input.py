@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.stack.scripted.dialects.history import Answered, Call, Said, prompts
 from orchestrator.stack.scripted.dialects.outcomes import outcome
-from orchestrator.stack.scripted.request import Form, Request, Result
+from orchestrator.stack.scripted.request import Form, Kind, Request, Result
 
 type Item = Mapping[str, Any]
 
@@ -70,10 +70,8 @@ def _forms(tool: Item) -> Iterator[tuple[str, Form]]:
             yield _SEARCH, Form(_SEARCH, "search")
         case "namespace":
             for inner in tool["tools"]:
-                yield (
-                    _full(tool["name"], inner["name"]),
-                    Form(inner["name"], "function", tool["name"]),
-                )
+                kind: Kind = "text" if inner.get("type") == "custom" else "function"
+                yield _full(tool["name"], inner["name"]), Form(inner["name"], kind, tool["name"])
         case _:  # the provider's own, which no scenario calls
             pass
 

@@ -8,6 +8,8 @@ from orchestrator.stack.scripted.request import Result
 HEAD = "Chunk ID: 015dbc\nWall time: 0.0000 seconds\n{}\nOriginal token count: 0\nOutput:\n"
 WALL = "Wall time: 0 seconds\nOutput:\n"
 
+SCRIPT = "Script completed\nWall time 0.4 seconds\nOutput:\n\n"
+
 
 @pytest.mark.parametrize(
     ("text", "result"),
@@ -29,11 +31,16 @@ WALL = "Wall time: 0 seconds\nOutput:\n"
             id="no patch",
         ),
         pytest.param("Wall time: 0.01 seconds\nOutput:", Result("", is_error=None), id="gateway"),
+        pytest.param(f"{SCRIPT}Wall time: 0 seconds\nProcess exited with code 1\nOutput:\nno",
+                     Result("no", is_error=True), id="a script's command"),
+        pytest.param(f"{SCRIPT}{{}}", Result("{}", is_error=None), id="a script's words"),
+        pytest.param(SCRIPT.replace("completed", "failed") + "Error: x",
+                     Result("Error: x", is_error=True), id="a script that failed"),
         pytest.param("Exit code 3\nx", Result("Exit code 3\nx", is_error=True), id="native shell"),
         pytest.param("Error: x", Result("Error: x", is_error=True), id="native tool"),
         pytest.param("Exit code 0", Result("Exit code 0", is_error=None), id="just words"),
         pytest.param("it\nOutput:\nx", Result("it\nOutput:\nx", is_error=None), id="no head"),
     ],
-)
+)  # fmt: skip
 def test_a_text_tells_how_it_ended(text: str, result: Result) -> None:
     assert outcome(text) == result

@@ -90,10 +90,21 @@ def test_tools_of_every_form_are_known_by_one_name() -> None:
         "call_id": "s",
         "tools": [{"type": "namespace", "name": "mcp__sandgate", "tools": [{"name": "get_task"}]}],
     }
+    more = {
+        "type": "additional_tools",
+        "role": "developer",
+        "tools": [
+            {
+                "type": "namespace",
+                "name": "functions",
+                "tools": [{"type": "custom", "name": "exec"}],
+            }
+        ],
+    }
     search = {"type": "tool_search_call", "call_id": "s", "arguments": {}}
     called = call("t", "get_task", namespace="mcp__sandgate")
     request = read(
-        [said("user", "go"), search, found, called, output("t")],
+        [more, said("user", "go"), search, found, called, output("t")],
         tools=[
             {"type": "function", "name": "exec_command"},
             {"type": "custom", "name": "apply_patch"},
@@ -106,6 +117,7 @@ def test_tools_of_every_form_are_known_by_one_name() -> None:
         "apply_patch": Form("apply_patch", "text"),
         "tool_search": Form("tool_search", "search"),
         "mcp__sandgate__get_task": Form("get_task", "function", "mcp__sandgate"),
+        "functions__exec": Form("exec", "text", "functions"),
     }
     assert request.tools == set(request.forms)
     assert names(request) == [("tool_search",), ("mcp__sandgate__get_task",)]
