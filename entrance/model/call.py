@@ -60,8 +60,8 @@ class Call:
     """When the provider wants to be asked again: seconds or an HTTP date."""
     trouble: Trouble | None = None
     """What went wrong, if something did."""
-    heard_at: float = 0
-    """When the provider last said something, or was asked; in the clock's seconds."""
+    waits_since: float | None = None
+    """Since when the provider's next word is waited for, in the clock's seconds."""
     sent: bool = False
     """Whether the request went to the provider, who may bill it from then on."""
     tokens: Tokens | None = None
@@ -127,7 +127,8 @@ class Settler:
             log.warning("usage_not_counted", run=call.session.run, error=str(error))
             lost = error
         now = self.clock()
-        if call.result in _LEFT and call.sent and now - call.heard_at >= STALLED_S:
+        waited_s = 0.0 if call.waits_since is None else now - call.waits_since
+        if call.result in _LEFT and waited_s >= STALLED_S:
             call.trouble = TROUBLES["stalled"]
         detail = {
             **call.told(),

@@ -3,8 +3,8 @@
 Redirects are not followed, cookies not kept. What goes wrong is up to `failing`.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+import asyncio
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from io import BytesIO
 
@@ -12,9 +12,11 @@ import aiohttp
 from aiohttp import hdrs, web
 
 from entrance.model.call import Call, Settler
+from entrance.model.dialects import StreamMeter
 from entrance.model.dialects.trouble import Fault, Trouble, kind_of
 from entrance.model.failing import broken, failed, word_of
 from entrance.model.headers import request_id
+from entrance.model.patience import Patience
 from entrance.model.redaction import clean
 from entrance.model.way import Way, headers_back, read
 
@@ -23,6 +25,8 @@ _SILENCE_S = 600.0
 _STREAM_SILENCE_S = 240.0
 """Shorter than any harness waits, so that the record can say who fell silent."""
 _WHOLE_S = 3600.0
+_STREAMS = aiohttp.ClientTimeout(_WHOLE_S, sock_connect=_CONNECT_S)
+"""Its `sock_read` would set a timer anew for each event; see `patience`."""
 _ANSWER_BYTES = 64 << 20
 _LOOK_BYTES = 2048
 """So much of a stream goes by between two looks at its cost; the first chunk is looked at."""
@@ -37,13 +41,9 @@ def client_session(silence_s: float = _SILENCE_S) -> aiohttp.ClientSession:
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
         cookie_jar=aiohttp.DummyCookieJar(),
         read_bufsize=1 << 16,
-        timeout=_patience(silence_s),
+        timeout=aiohttp.ClientTimeout(_WHOLE_S, sock_connect=_CONNECT_S, sock_read=silence_s),
         trust_env=False,
     )
-
-
-def _patience(silence_s: float) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(_WHOLE_S, sock_connect=_CONNECT_S, sock_read=silence_s)
 
 
 class Upstream:
@@ -55,15 +55,9 @@ class Upstream:
 
     async def relay(self, request: web.Request, call: Call, way: Way) -> web.StreamResponse:
         """The answer to `request`. Never raises for what the provider does."""
-        call.sent, call.heard_at = True, self._settler.clock()
+        call.sent, call.waits_since = True, self._settler.clock()
         try:
-            async with self._http.post(
-                way.url,
-                data=BytesIO(call.asked.body),
-                headers={**way.headers, **way.secret},
-                allow_redirects=False,
-                timeout=self._patience(call),
-            ) as answer:
+            async with await self._asked(call, way) as answer:
                 call.status = answer.status
                 call.request_id = clean(request_id(answer.headers), way.secret.redact)
                 if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -77,11 +71,20 @@ class Upstream:
             call.sent = bool(call.status)  # who has not answered has not billed
             return broken(call, way, word_of(error))
 
-    def _patience(self, call: Call) -> aiohttp.ClientTimeout:
-        silence_s = self._http.timeout.sock_read or _SILENCE_S
-        if call.asked.streams:
-            return _patience(min(silence_s, _STREAM_SILENCE_S))
-        return self._http.timeout
+    async def _asked(self, call: Call, way: Way) -> aiohttp.ClientResponse:
+        """The provider's answer, once it has begun."""
+        async with asyncio.timeout(self._silence_s(call)):
+            return await self._http.post(
+                way.url,
+                data=BytesIO(call.asked.body),
+                headers={**way.headers, **way.secret},
+                allow_redirects=False,
+                timeout=_STREAMS if call.asked.streams else self._http.timeout,
+            )
+
+    def _silence_s(self, call: Call) -> float:
+        most = self._http.timeout.sock_read or _SILENCE_S
+        return min(most, _STREAM_SILENCE_S) if call.asked.streams else most
 
     async def _stream(
         self, request: web.Request, call: Call, answer: aiohttp.ClientResponse, way: Way
@@ -90,42 +93,54 @@ class Upstream:
         call.result = "client_left"  # until it has not
         try:
             await response.prepare(request)
-            async with aclosing(self._pieces(call, answer, way)) as pieces:
-                async for piece in pieces:
-                    await response.write(piece)
-            await response.write_eof()
+            with Patience(call, answer, self._silence_s(call), self._settler.clock):
+                end = await self._pumped(call, answer, way, response.write)
+            await response.write_eof(end)
         except ConnectionResetError:
             call.result = "client_left"
         return response
 
-    async def _pieces(
-        self, call: Call, answer: aiohttp.ClientResponse, way: Way
-    ) -> AsyncGenerator[bytes]:
-        """What goes to the client, whole events at a time, with a well-formed end in any case."""
+    async def _pumped(
+        self,
+        call: Call,
+        answer: aiohttp.ClientResponse,
+        way: Way,
+        write: Callable[[bytes], Awaitable[None]],
+    ) -> bytes:
+        """Send on whole events as they come; what is left to be sent then, for a well-formed end.
+
+        As few steps as can be: each is taken for every event of every stream.
+        """
+        read, redact, clock = answer.content.readany, way.secret.redact, self._settler.clock
         call.meter = meter = way.dialect.meter(call.asked)
         unlooked = _LOOK_BYTES
-        try:
-            async for chunk in answer.content.iter_any():
-                call.heard_at = self._settler.clock()
-                yield way.secret.redact(meter.feed(chunk))
-                unlooked += len(chunk)
-                if unlooked < _LOOK_BYTES:
-                    continue
+        while True:
+            call.waits_since = clock()
+            try:
+                chunk = await read()
+            except (aiohttp.ClientError, TimeoutError) as error:
+                return meter.end(502, "provider", call.fail(word_of(error)))
+            call.waits_since = None
+            if not chunk:
+                return _ended(call, meter, way)
+            await write(redact(meter.feed(chunk)))
+            unlooked += len(chunk)
+            if unlooked >= _LOOK_BYTES:
                 unlooked = 0
                 if not self._settler.affords(call):
                     call.result = "cut_at_budget"
-                    yield meter.end(403, "budget", _BUDGET)
-                    return
-            yield way.secret.redact(meter.rest())
-        except (aiohttp.ClientError, TimeoutError) as error:
-            yield meter.end(502, "provider", call.fail(word_of(error)))
-            return
-        if not meter.over:
-            yield meter.end(502, "provider", call.fail("broke_off"))
-        elif meter.fault:
-            call.result, call.trouble = "provider_error", _told(meter.fault, way)
-        else:
-            call.result = "ok"
+                    return meter.end(403, "budget", _BUDGET)
+
+
+def _ended(call: Call, meter: StreamMeter, way: Way) -> bytes:
+    """What is left of a stream that has ended by itself, in good order or not."""
+    left = way.secret.redact(meter.rest())
+    if not meter.over:
+        return left + meter.end(502, "provider", call.fail("broke_off"))
+    call.result = "ok"
+    if meter.fault:
+        call.result, call.trouble = "provider_error", _told(meter.fault, way)
+    return left
 
 
 def _told(fault: Fault, way: Way) -> Trouble:

@@ -139,12 +139,14 @@ class SecretHeaders(dict[str, str]):
 
     def __init__(self, headers: Mapping[str, str], *hidden: str) -> None:
         super().__init__(headers)
-        self._hidden = tuple(sorted({*hidden, *headers.values()}, key=len, reverse=True))
+        values = sorted({*hidden, *headers.values()}, key=len, reverse=True)
+        self._hidden = tuple(value.encode() for value in values)
 
     def redact(self, data: bytes) -> bytes:
         """`data` without the secret, in any of the forms in which it was sent."""
         for value in self._hidden:
-            data = data.replace(value.encode(), b"[redacted]")
+            if value in data:
+                data = data.replace(value, b"[redacted]")
         return data
 
     def __repr__(self) -> str:

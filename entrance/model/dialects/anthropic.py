@@ -92,7 +92,7 @@ class AnthropicMeter(Stream):
         self._guess = guess
         self._usage: dict[str, Any] = {}
         self._delta_bytes = 0
-        self.final = False
+        self._final = False
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """The `error` event with which the API itself ends a stream that fails."""
@@ -100,9 +100,15 @@ class AnthropicMeter(Stream):
 
     @property
     def tokens(self) -> Tokens:
+        self.catch_up()
         told = _tokens(self._usage) if self._usage else self._guess
-        guess = 0 if self.final else tokens_in(self._delta_bytes)
+        guess = 0 if self._final else tokens_in(self._delta_bytes)
         return told if told.output >= guess else replace(told, output=guess)
+
+    @property
+    def final(self) -> bool:
+        self.catch_up()
+        return self._final
 
     def _take(self, event: Mapping[str, Any]) -> None:
         match event.get("type"):
@@ -112,11 +118,11 @@ class AnthropicMeter(Stream):
                 self._add(part(event, "message"))
             case "message_delta":
                 self._add(event)
-                self.final = "output_tokens" in self._usage
+                self._final = "output_tokens" in self._usage
             case "message_stop":
-                self.over = True
+                self._over = True
             case "error":
-                self.over, self.fault = True, fault_in(event)
+                self._over, self._fault = True, fault_in(event)
             case _:
                 pass
 

@@ -105,7 +105,7 @@ class GeminiMeter(Stream):
         super().__init__()
         self._told = asked.guess
         self._bytes = 0
-        self.final = False
+        self._final = False
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """A chunk that is an error: what the API itself sends when it fails while it streams."""
@@ -113,8 +113,14 @@ class GeminiMeter(Stream):
 
     @property
     def tokens(self) -> Tokens:
-        guess = 0 if self.final else tokens_in(self._bytes)
+        self.catch_up()
+        guess = 0 if self._final else tokens_in(self._bytes)
         return self._told if self._told.output >= guess else replace(self._told, output=guess)
+
+    @property
+    def final(self) -> bool:
+        self.catch_up()
+        return self._final
 
     def _take(self, event: Mapping[str, Any]) -> None:
         usage = part(event, "usageMetadata")
@@ -125,9 +131,9 @@ class GeminiMeter(Stream):
             self._bytes += sum(map(_length, parts(part(candidate, "content").get("parts"))))
         ended = any(candidate.get("finishReason") for candidate in candidates)
         if ended or part(event, "promptFeedback").get("blockReason"):
-            self.over, self.final = True, self.final or bool(usage)
+            self._over, self._final = True, self._final or bool(usage)
         if event.get("error"):
-            self.over, self.fault = True, fault_in(event)
+            self._over, self._fault = True, fault_in(event)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

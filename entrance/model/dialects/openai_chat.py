@@ -4,6 +4,7 @@ A stream tells its usage only when it is asked to, so it always is. A client tha
 the stream that it would have got: the chunk that has nothing but the usage is kept from it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,18 +20,20 @@ from entrance.model.dialects.reading import (
     count,
     limit,
     model_in,
+    object_in,
     part,
     parts,
     request_in,
     usage_in,
 )
-from entrance.model.dialects.sse import each
+from entrance.model.dialects.sse import data_of, each
 from entrance.model.dialects.stream import Stream
 from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
 PATH = "/v1/chat/completions"
 _LIMITS = ("max_completion_tokens", "max_tokens")
+_USAGE = re.compile(rb'"usage"\s*:\s*\{')
 _NAMES = frozenset({"id", "role", "type", "name"})
 
 
@@ -100,7 +103,18 @@ class ChatMeter(Stream):
         self._keeps_usage = asked.keeps_usage
         self._told: Tokens | None = None
         self._bytes = 0
-        self._only_usage = False
+
+    def feed(self, chunk: bytes) -> bytes:
+        return self._shown(super().feed(chunk))
+
+    def rest(self) -> bytes:
+        return self._shown(super().rest())
+
+    def _shown(self, events: bytes) -> bytes:
+        """What the client would get if nobody had asked for the usage."""
+        if not self._keeps_usage or not _USAGE.search(events):
+            return events
+        return b"".join(event for event in each(events) if not _is_only_usage(event))
 
     def end(self, status: int, code: str, message: str) -> bytes:
         """A chunk with an error, which clients raise, and the mark that ends every stream."""
@@ -109,35 +123,30 @@ class ChatMeter(Stream):
 
     @property
     def tokens(self) -> Tokens:
+        self.catch_up()
         return self._told or replace(self._guess, output=tokens_in(self._bytes))
 
     @property
     def final(self) -> bool:
+        self.catch_up()
         return self._told is not None
-
-    def _seen(self, events: bytes) -> bytes:
-        if not self._keeps_usage:
-            self._read(events)
-            return events
-        return b"".join(event for event in each(events) if not self._is_only_usage(event))
-
-    def _is_only_usage(self, event: bytes) -> bool:
-        """Take note of an event; whether there is nothing in it but the usage."""
-        self._only_usage = False
-        self._read(event)
-        return self._only_usage
 
     def _take(self, event: Mapping[str, Any]) -> None:
         choices = event.get("choices")
         for choice in parts(choices):
             self._bytes += _length(choice.get("delta"))
-            self.over = self.over or bool(choice.get("finish_reason"))
+            self._over = self._over or bool(choice.get("finish_reason"))
         usage = part(event, "usage")
         if usage:
-            self.over, self._told = True, _tokens(usage)
+            self._over, self._told = True, _tokens(usage)
         if event.get("error"):
-            self.over, self.fault = True, fault_in(event)
-        self._only_usage = bool(usage) and choices == []
+            self._over, self._fault = True, fault_in(event)
+
+
+def _is_only_usage(event: bytes) -> bool:
+    """Whether there is nothing in an event but the usage."""
+    told = (object_in(data) or {} for data in data_of(event))
+    return any(part(chunk, "usage") and chunk.get("choices") == [] for chunk in told)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

@@ -101,6 +101,7 @@ class ResponsesMeter(Stream):
     def end(self, status: int, code: str, message: str) -> bytes:
         """The `response.failed` event with which the API itself ends a response that fails."""
         del status
+        self.catch_up()
         failure = {"code": BUDGET if code == "budget" else "server_error", "message": message}
         event = {
             "type": "response.failed",
@@ -111,10 +112,12 @@ class ResponsesMeter(Stream):
 
     @property
     def tokens(self) -> Tokens:
+        self.catch_up()
         return self._told or replace(self._guess, output=tokens_in(self._bytes))
 
     @property
     def final(self) -> bool:
+        self.catch_up()
         return self._told is not None
 
     def _take(self, event: Mapping[str, Any]) -> None:
@@ -132,12 +135,12 @@ class ResponsesMeter(Stream):
                 pass
 
     def _end(self, event: Mapping[str, Any], kind: str) -> None:
-        self.over = True
+        self._over = True
         usage = part(event, "response").get("usage")
         if isinstance(usage, dict):
             self._told = _tokens(usage)
         if kind in _FAILS:
-            self.fault = fault_in(event)
+            self._fault = fault_in(event)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

@@ -1,4 +1,8 @@
-"""What the meters of all dialects do: whole events go through, and each is read once [pure]."""
+"""What the meters of all dialects do: whole events go through at once, and are read later [pure].
+
+Later is when somebody asks what they came to. Most events come alone and long after the last one:
+to read each when it comes would cost several times what it costs to read some at a time.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,29 +13,46 @@ from entrance.model.dialects.trouble import Fault
 
 
 class Stream:
-    """The part of a `StreamMeter` that is the same for each; a dialect says what an event means."""
+    """The part of a `StreamMeter` that is the same for each; a dialect says what an event means.
+
+    What has gone by is kept until somebody asks: ask now and then.
+    """
 
     def __init__(self) -> None:
         self._events = Events()
-        self.fault: Fault | None = None
-        self.over = False
+        self._unread: list[bytes] = []
+        self._fault: Fault | None = None
+        self._over = False
 
     def feed(self, chunk: bytes) -> bytes:
-        return self._seen(self._events.feed(chunk))
+        whole = self._events.feed(chunk)
+        self._unread.append(whole)
+        return whole
 
     def rest(self) -> bytes:
-        return self._seen(self._events.rest())
+        left = self._events.rest()
+        self._unread.append(left)
+        return left
 
-    def _seen(self, events: bytes) -> bytes:
-        """Take note of whole events; what of them goes on."""
-        self._read(events)
-        return events
+    @property
+    def fault(self) -> Fault | None:
+        self.catch_up()
+        return self._fault
 
-    def _read(self, events: bytes) -> None:
-        for data in data_of(events):
-            event = object_in(data)
-            if event is not None:
-                self._take(event)
+    @property
+    def over(self) -> bool:
+        self.catch_up()
+        return self._over
+
+    def catch_up(self) -> None:
+        """Take note of everything that has gone by."""
+        if self._unread:
+            events = b"".join(self._unread)
+            self._unread.clear()
+            for data in data_of(events):
+                event = object_in(data)
+                if event is not None:
+                    self._take(event)
 
     def _take(self, event: Mapping[str, Any]) -> None:
         """Take note of one event."""

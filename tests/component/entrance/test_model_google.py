@@ -79,7 +79,7 @@ async def test_an_answer_that_passes_the_cap_is_cut_with_an_error(
     door: Door, model: ModelServer
 ) -> None:
     door.reopen(budget_usd=Decimal("0.02"))
-    model.answer = streaming(google.chunks(["word " * 200] * 50))
+    model.answer = streaming(google.chunks(["word " * 200] * 50)[:-1])
     config = types.GenerateContentConfig(max_output_tokens=100)
     async with client(door) as ai:
         stream = await ai.generate_content_stream(model=google.MODEL, contents="Hi", config=config)

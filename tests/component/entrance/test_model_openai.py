@@ -112,7 +112,7 @@ async def test_a_response_that_passes_the_cap_is_cut_with_a_failed_response(
     door: Door, model: ModelServer
 ) -> None:
     door.reopen(budget_usd=Decimal("0.02"))
-    model.answer = streaming(openai.response_events(["word " * 200] * 50))
+    model.answer = streaming(openai.response_events(["word " * 200] * 50)[:-2])
     async with client(door) as ai:
         stream = await ai.responses.create(
             model=openai.MODEL, input="Hi", stream=True, max_output_tokens=100
@@ -130,7 +130,7 @@ async def test_a_completion_that_passes_the_cap_is_cut_with_an_error(
     door: Door, model: ModelServer
 ) -> None:
     door.reopen(budget_usd=Decimal("0.02"))
-    model.answer = streaming(openai.chat_chunks(["word " * 200] * 50))
+    model.answer = streaming(openai.chat_chunks(["word " * 200] * 50)[:-3])
     async with client(door) as ai:
         stream = await ai.chat.completions.create(
             model=openai.MODEL,

@@ -62,7 +62,7 @@ async def test_a_stream_that_passes_the_cap_is_cut_with_a_well_formed_end(
     door: Door, model: ModelServer, http: ClientSession
 ) -> None:
     door.reopen(budget_usd=Decimal("0.001"))
-    model.answer = streaming(events(["word " * 200] * 50))
+    model.answer = streaming(events(["word " * 200] * 50)[:-3])
     async with http.post(url_of(door), json=HELLO, headers=door.bearer) as answer:
         text = await answer.text()
     assert "message_stop" not in text
@@ -78,7 +78,7 @@ async def test_a_stream_that_passes_the_cap_is_cut_with_a_well_formed_end(
 
 async def test_the_sdk_reports_a_cut_stream_as_an_error(door: Door, model: ModelServer) -> None:
     door.reopen(budget_usd=Decimal("0.001"))
-    model.answer = streaming(events(["word " * 200] * 50))
+    model.answer = streaming(events(["word " * 200] * 50)[:-3])
     sdk = anthropic.AsyncAnthropic(
         base_url=f"{door.url}/model/anthropic", auth_token=door.token, max_retries=0
     )
