@@ -5,13 +5,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import docker
 from rich.console import Console
 
+from entrance.model.provider import dialect_of
 from entrance.trail import trail
 from orchestrator.cli.client import Runner
 from orchestrator.settings import inherited_environment, service_environment
@@ -24,10 +25,11 @@ from orchestrator.stack.process import recorded_pid
 from orchestrator.stack.services import LOOPBACK
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.up import bring_up
-from orchestrator.stack.wiring import Wishes
+from orchestrator.stack.wiring import Wishes, address_of
 
 SANDGATE = Path(sys.executable).with_name("sandgate")
 PATIENCE_S = 60.0
+SCRIPTED = "{scripted model}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +69,39 @@ class House:
         )
         return str(made["id"])
 
+    def hire(
+        self,
+        agent: str,
+        model: str = "anthropic:claude-sonnet-5",
+        harness: str = "native",
+        **terms: Any,
+    ) -> None:
+        """Make an agent and hire it into DEMO, with the repository and money enough."""
+        self.runner.post("/api/agents", {"name": agent, "model": model, "harness": harness})
+        mine = {"url": self.stage.repository_url, "credential": local_git.SECRET}
+        given = {"supervisor": "lead", "budget_usd": "50", "repositories": [mine]}
+        self.runner.post("/api/engagements", {"agent": agent, "project": "DEMO", **given, **terms})
+
     def run_of(self, task: str) -> dict[str, Any]:
         """The task's newest run."""
         return self.runner.wait_for_run(task)
 
-    def wait(self, task: str, true: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+    def wait(
+        self,
+        task: str,
+        true: Callable[[Mapping[str, Any]], bool],
+        patience_s: float = PATIENCE_S,
+    ) -> dict[str, Any]:
         """The task's newest run, once `true` says yes of it."""
-        until = time.monotonic() + PATIENCE_S
-        while not true(run := self.run_of(task)):
-            assert time.monotonic() < until, f"still not so after {PATIENCE_S} s: {run}"
+        until = time.monotonic() + patience_s
+        while not true(run := self.runner.wait_for_run(task, patience_s)):
+            assert time.monotonic() < until, f"still not so after {patience_s} s: {run}"
             time.sleep(0.1)
         return run
 
-    def ended(self, task: str) -> dict[str, Any]:
+    def ended(self, task: str, patience_s: float = PATIENCE_S) -> dict[str, Any]:
         """The task's newest run, once it has ended."""
-        return self.wait(task, lambda run: run["state"] == "ended")
+        return self.wait(task, lambda run: run["state"] == "ended", patience_s)
 
     def inside(self, run: Mapping[str, Any], script: str, *, timeout_s: float = 30) -> Inside:
         """Run a shell script in the run's sandbox as the agent could: same user, same walls."""
@@ -142,16 +162,37 @@ class House:
             client.close()
 
 
-def open_house(home: Path, files: Mapping[str, str], scenario: Path) -> Iterator[House]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a house has besides the native loop and Anthropic's API."""
+
+    harnesses: tuple[str, ...] = ()
+    providers: Mapping[str, str] = field(default_factory=lambda: {"anthropic": SCRIPTED})
+    """Addresses by name, as `sandgate up --model` takes them; `SCRIPTED` stands for the model's."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What `settings.env` says."""
+
+
+def open_house(
+    home: Path, files: Mapping[str, str], scenario: Path, wanted: Wanted | None = None
+) -> Iterator[House]:
     """Bring one up with a repository of these files and this scenario; purge it at the end."""
+    wanted = wanted or Wanted()
     here = Installation.open(home, create=True)
     steps = Steps(Console(stderr=True))
+    lines = [f"{name}={value}\n" for name, value in wanted.settings.items()]
+    (home / "settings.env").write_text("".join(lines))
     try:
         stage = _stage(here, files, scenario, steps)
-        bring_up(Wishes(home=home, providers={"anthropic": stage.model_url}), steps)
+        providers = {
+            name: address.replace(SCRIPTED, stage.model_url)
+            for name, address in wanted.providers.items()
+        }
+        bring_up(Wishes(home=home, harnesses=wanted.harnesses, providers=providers), steps)
         runner = Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token")
         house = House(here, stage, runner)
-        _hire(house)
+        _seal(house, providers)
+        house.hire("rex")
         yield house
         runner.close()
     finally:
@@ -170,22 +211,15 @@ def _stage(here: Installation, files: Mapping[str, str], scenario: Path, steps: 
     return serve_stage(here, play, steps, service_environment())
 
 
-def _hire(house: House) -> None:
-    stage, runner = house.stage, house.runner
-    for name, file, host, kind in (
-        ("anthropic", stage.model_key, stage.model_url, "anthropic"),
-        (local_git.SECRET, stage.git_password, stage.git_host, f"git:{local_git.USER}"),
-    ):
-        body = {"value": file.read_text(), "hosts": [host], "kind": kind}
-        runner.put(f"/api/secrets/{name}", body)
-    runner.post("/api/agents", {"name": "rex", "model": "anthropic:claude-sonnet-5"})
-    runner.post(
-        "/api/engagements",
-        {
-            "agent": "rex",
-            "project": "DEMO",
-            "supervisor": "lead",
-            "budget_usd": "50",
-            "repositories": [{"url": stage.repository_url, "credential": local_git.SECRET}],
-        },
-    )
+def _seal(house: House, providers: Mapping[str, str]) -> None:
+    stage = house.stage
+    key = stage.model_key.read_text()
+    kinds = {name: address_of(address) for name, address in providers.items()}
+    sealed = [
+        (name, key, found["base_url"], found.get("dialect") or dialect_of(name))
+        for name, found in kinds.items()
+    ]
+    password = stage.git_password.read_text()
+    sealed.append((local_git.SECRET, password, stage.git_host, f"git:{local_git.USER}"))
+    for name, value, host, kind in sealed:
+        house.runner.put(f"/api/secrets/{name}", {"value": value, "hosts": [host], "kind": kind})

@@ -1,0 +1,41 @@
+"""The lodge: one installation with every harness, whose model fails as the table says."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.conftest import FILES
+from tests.e2e.harnesses.rows import CLAUDE_CODE, NOWHERE, SILENCE_S, scenario
+from tests.e2e.house import SCRIPTED, House, Wanted, open_house
+
+PRICED = ("nowhere-anthropic:claude-sonnet-5", "nowhere-openai:gpt-5.6-terra")
+PRICE = """\
+  "{model}":
+    max_output_tokens: 128000
+    context_tokens: 1000000
+    rates:
+      - {{input: 2, output: 10, cache_read: 0.2, cache_write: 2.5, cache_write_long: 4}}
+"""
+
+
+@pytest.fixture(scope="package")
+def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("lodge")
+    script, prices = folder / "scenario.yaml", folder / "prices.yaml"
+    script.write_text(scenario())
+    prices.write_text("models:\n" + "".join(PRICE.format(model=model) for model in PRICED))
+    wanted = Wanted(
+        harnesses=(CLAUDE_CODE.name,),
+        providers={
+            "anthropic": SCRIPTED,
+            "openai": SCRIPTED,
+            "nowhere-anthropic": f"anthropic+http://{NOWHERE}",
+            "nowhere-openai": f"openai+http://{NOWHERE}",
+        },
+        settings={
+            "MODELS__PRICES": str(prices),
+            "MODELS__SILENCE_S": str(SILENCE_S),
+            "RUNS__PARALLEL": "12",
+        },
+    )
+    yield from open_house(folder / "home", FILES, script, wanted)

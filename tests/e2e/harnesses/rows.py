@@ -1,0 +1,245 @@
+"""What can go wrong between a harness and its model, as one table: the same for every real program.
+
+A row is played by the scripted model to a task whose title names it, through a real program in a
+real sandbox. How to use it (see `test_claude_code.py`):
+
+- a harness is a `Program`; `begin(lodge, program, names)` hires an agent for each row, so that rows
+  are played side by side, and gives back their tasks;
+- `row.check(run)` says whether the run ended as it must.
+
+A row that only one harness has goes into `ROWS` too, with its name in `only`.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from orchestrator.stack.scripted.entries import Mishap
+from tests.e2e.house import House
+
+PATIENCE_S = 240.0
+"""A row that uses all its retries takes a minute, and a busy machine more."""
+SILENCE_S = 6
+"""So long the lodge lets a provider be silent."""
+UNSEEN_USD = Decimal("0.01")
+"""What may pass between two looks at a stream, of a model that ignores the limit it was given."""
+NOWHERE = "127.0.0.1:9"
+"""Nobody listens there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A harness, and what it is tried with. `command`: what its processes' command lines hold."""
+
+    name: str
+    short: str
+    provider: str
+    model: str
+    other_model: str
+    command: str
+
+
+CLAUDE_CODE = Program(
+    name="claude_code",
+    short="claude",
+    provider="anthropic",
+    model="claude-sonnet-5",
+    other_model="claude-haiku-5-5",
+    command="/opt/harness/claude_code/claude",
+)
+CODEX = Program(
+    name="codex",
+    short="codex",
+    provider="openai",
+    model="gpt-5.6-terra",
+    other_model="gpt-6-luna",
+    command="/opt/harness/codex/",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that goes wrong, and how the run must end.
+
+    `steps`: what the model does after it has had the task read. `kind`, `status`: what the record
+    says of the last model call; no kind: nothing was wrong with it.
+    """
+
+    name: str
+    steps: str
+    cause: str
+    outcome: str = "failed"
+    kind: str = ""
+    status: int | None = None
+    lifts: bool = False
+    """Whether the record says when a limit lifts."""
+    nowhere: bool = False
+    """Whether its provider can't be reached at all."""
+    granted: bool = True
+    """Whether its model was granted to it."""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    """Terms of its engagement that differ from everybody's."""
+    only: str = ""
+
+    def check(self, run: Mapping[str, Any]) -> None:
+        """Fail unless the run ended as the row says."""
+        assert how(run) == (self.outcome, self.cause), whole(run)
+        model = run["evidence"].get("model") or {}
+        assert model.get("kind", "") == self.kind, run["evidence"]
+        if self.status is not None:
+            assert model["status"] == self.status, model
+        assert bool(model.get("lifts_at")) == self.lifts, model
+        if "budget_usd" in self.terms:
+            most = Decimal(self.terms["budget_usd"]) + UNSEEN_USD
+            assert Decimal(run["usage"]["cost_usd"]) <= most, whole(run)
+
+
+ASK = "{mcp: ask_questions, arguments: {questions: ['What next?']}}"
+
+
+def _fails(name: str, fail: int | Mishap, kind: str, cause: str, more: str = "") -> Row:
+    """A provider that fails like this for ever."""
+    status = fail if isinstance(fail, int) else None
+    return Row(name, f"- {{fail: {fail}{more}}}", cause, kind=kind, status=status)
+
+
+def _mends(name: str, fail: int | Mishap, more: str) -> Row:
+    """A provider that fails at first: the run goes on and ends well."""
+    return Row(name, f"- {{fail: {fail}, {more}}}\n- {ASK}", "handed_over", "asked")
+
+
+ROWS: tuple[Row, ...] = (
+    # Those that use all their retries first: they take longest.
+    _fails("429", 429, "rate_limit", "rate_limit"),
+    _fails("500", 500, "provider_error", "model_unavailable"),
+    _fails("529", 529, "overloaded", "model_unavailable"),
+    _fails("cut", "cut", "cut", "model_unavailable"),
+    _fails("stall", "stall", "stalled", "model_unavailable"),
+    Row("refused", f"- {ASK}", "model_unavailable", kind="unreachable", nowhere=True),
+    _fails("401", 401, "credential", "credential"),
+    _fails("402", 402, "credential", "credential"),
+    _fails("403", 403, "credential", "credential"),
+    _fails("400", 400, "bad_request", "harness_error"),
+    _mends("429 for a second", 429, "retry_after_s: 1, times: 2"),
+    Row(
+        "429 for an hour",
+        "- {fail: 429, retry_after_s: 3600}",
+        "rate_limit",
+        kind="rate_limit",
+        status=429,
+        lifts=True,
+    ),
+    _mends("500 twice", 500, "times: 2"),
+    _mends("cut once", "cut", "times: 1"),
+    _mends("stall once", "stall", "times: 1"),
+    _fails("overflow", "overflow", "context_overflow", "context_overflow"),
+    Row("not granted", f"- {ASK}", "harness_error", granted=False),
+    Row("no tools", f"- {ASK}", "tools", terms={"tools": []}),
+    Row(
+        "budget spent",
+        f"- {{shell: 'true', usage: {{input_tokens: 80000}}}}\n- {ASK}",
+        "budget",
+        "stopped",
+        terms={"budget_usd": "0.20"},
+    ),
+    Row(
+        "budget spent in mid-answer",
+        "- {say: 'On and on.', padding: 200000, stream_s: 3}",
+        "budget",
+        "stopped",
+        terms={"budget_usd": "0.20"},
+    ),
+)
+
+
+def scenario() -> str:
+    """What the lodge's model plays: a conversation for each row, and those of `scenes`."""
+    played = "".join(_conversation(row) for row in ROWS)
+    return f"scenario: 1\nconversations:\n{played}{SCENES}{REST}"
+
+
+def _conversation(row: Row) -> str:
+    steps = row.steps if row.terms.get("tools") == [] else f"- mcp: get_task\n{row.steps}"
+    indented = "".join(f"      {line}\n" for line in steps.splitlines())
+    return (
+        f"  - name: '{row.name}'\n"
+        f"    when: {{prompt_contains: '{_title(row)}'}}\n"
+        f"    steps:\n{indented}"
+    )
+
+
+SCENES = """\
+  # Stays in its sandbox until it is told to go on.
+  - name: stay
+    when: {prompt_contains: "STAY"}
+    steps:
+      - shell: touch /tmp/here; for i in $(seq 1 600); do [ -e /tmp/go ] && exit 0; sleep 0.1; done
+        timeout_s: 90
+      - mcp: ask_questions
+        arguments: {questions: ["What next?"]}
+  - name: on with the conversation
+    when: {prompt_contains: "was sent back", prompt_number: 2}
+    capture: {word: 'the word is (\\w+)'}
+    steps:
+      - mcp: ask_questions
+        arguments: {questions: ["On with {{word}}?"]}
+  - name: a new conversation
+    when: {prompt_contains: "was sent back"}
+    capture: {word: 'the word is (\\w+)'}
+    steps:
+      - mcp: ask_questions
+        arguments: {questions: ["Anew with {{word}}?"]}
+  - name: hand in
+    when: {prompt_contains: "HAND IN"}
+    steps:
+      - mcp: submit_for_approval
+        arguments: {summary: "Done."}
+"""
+"""What a person does in the middle of a run, or after it: see `scenes`."""
+
+REST = """\
+  # A harness that makes its conversation shorter asks for a summary: that doesn't fit either.
+  - name: rest
+    steps:
+      - fail: overflow
+"""
+
+
+def how(run: Mapping[str, Any]) -> tuple[str, str]:
+    """How a run ended, and of what."""
+    return run["outcome"], run["cause"]
+
+
+def whole(run: Mapping[str, Any]) -> str:
+    """All of a run, for whoever must find out why it ended otherwise."""
+    return json.dumps(run, indent=1)
+
+
+def begin(lodge: House, program: Program, names: Collection[str]) -> dict[str, str]:
+    """Have these rows played at once, each by an agent of its own; gives the tasks by row."""
+    return {
+        row.name: _begun(lodge, program, row)
+        for row in ROWS
+        if row.name in names and row.only in {"", program.name}
+    }
+
+
+def hire(lodge: House, program: Program, agent: str, **terms: Any) -> None:
+    """An agent of this harness, with its usual model."""
+    lodge.hire(agent, f"{program.provider}:{program.model}", program.name, **terms)
+
+
+def _begun(lodge: House, program: Program, row: Row) -> str:
+    agent = f"{program.short}-{row.name.replace(' ', '-')}"
+    provider = f"nowhere-{program.provider}" if row.nowhere else program.provider
+    lodge.hire(agent, f"{provider}:{program.model}", program.name, **row.terms)
+    if not row.granted:  # after it was hired: a grant is of the model that it had then
+        model = f"{provider}:{program.other_model}"
+        lodge.runner.post("/api/agents", {"name": agent, "model": model, "harness": program.name})
+    return lodge.task(_title(row), agent=agent, repository="")
+
+
+def _title(row: Row) -> str:
+    return f"ROW {row.name}."

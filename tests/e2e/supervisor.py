@@ -1,0 +1,26 @@
+"""A supervisor at work in Polarion: says something on a task, and decides."""
+
+import asyncio
+
+import aiohttp
+
+from orchestrator.adapters.polarion import PolarionClient, Text
+from orchestrator.stack.services import LOOPBACK, polarion_token
+from tests.e2e.house import House
+
+
+def decide(house: House, task: str, action: str, comment: str = "") -> None:
+    """Comment on the task, if there is anything to say, then do the workflow action."""
+    token = polarion_token(house.here).read_text()
+    url = f"http://{LOOPBACK}:{house.here.ports.polarion}/polarion/rest/v1"
+
+    async def act() -> None:
+        async with aiohttp.ClientSession(trust_env=False) as http:
+            client = PolarionClient(
+                http, url, lambda _method, _url: {"Authorization": f"Bearer {token}"}
+            )
+            if comment:
+                await client.comments.add(task, Text(comment), title="From your supervisor")
+            await client.items.update(task, workflow_action=action)
+
+    asyncio.run(act())
