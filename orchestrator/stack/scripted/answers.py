@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from orchestrator.stack.scripted import codex_script, codex_tools, names, vocabulary
+from orchestrator.stack.scripted import codex_script, names, vocabulary
 from orchestrator.stack.scripted.request import Request
 from orchestrator.stack.scripted.scenario import Call, Turn
 from orchestrator.stack.scripted.shapes import Arguments, Setting
 
-_CHARACTERS_PER_TOKEN = 4
+_BYTES_PER_TOKEN = 4
 _TITLE = "A scripted conversation"
 _FILLING = " and so on"
 
@@ -37,6 +37,12 @@ class Tokens:
         """All of the input, cached or not."""
         return self.input + self.cache_read + self.cache_write
 
+    def broken_off(self, said_bytes: int) -> "Tokens":
+        """What is billed when only so much was said: the prompt, the words, and the thoughts before them."""
+        if said_bytes == 0:
+            return replace(self, output=0, reasoning=0)
+        return replace(self, output=min(self.output, self.reasoning + counted(said_bytes)))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -57,18 +63,21 @@ class Ends(Exception):
 
 def words(request: Request, point: str, text: str) -> Answer:
     """An answer of words alone."""
-    tokens = Tokens(counted(request.size), counted(len(text)))
+    tokens = Tokens(counted(request.size), counted(len(text.encode())))
     return Answer(request.model, point, text, calls=(), tokens=tokens)
 
 
 def poll(request: Request, sessions: list[int], point: str) -> Answer:
-    """Ask for the rest of commands that still run."""
+    """Ask for the rest of commands that still run.
+
+    Raises:
+        Ends: the harness declares no tool to ask with.
+    """
+    tool = next((name for name in vocabulary.POLLS if name in request.tools), None)
+    if tool is None:
+        raise Ends(f"a command still runs, and the harness can't be asked, but {_listed(request)}")
     calls = tuple(
-        ToolCall(
-            f"{point}{number:02d}",
-            vocabulary.POLL,
-            {"session_id": session, "chars": "", "yield_time_ms": codex_tools.YIELD_MS},
-        )
+        ToolCall(f"{point}{number:02d}", tool, vocabulary.POLLS[tool](session))
         for number, session in enumerate(sessions)
     )
     return Answer(request.model, point, "", calls, _tokens(request, Turn(), "", calls))
@@ -95,13 +104,14 @@ def answer(
         for number, call in enumerate(turn.calls)
     )
     lookups = tuple(call for call in calls if call.name in vocabulary.LOOKUPS)
-    text = "" if lookups else said
+    if lookups:
+        return Answer(request.model, point, "", lookups, _tokens(request, Turn(), "", lookups))
     return Answer(
         model=request.model,
         point=point,
-        text=text,
-        calls=lookups or calls,
-        tokens=_tokens(request, turn, text, lookups or calls),
+        text=said,
+        calls=calls,
+        tokens=_tokens(request, turn, said, calls),
         delay_s=turn.delay_s,
         stream_s=turn.stream_s,
     )
@@ -112,9 +122,9 @@ def _said(turn: Turn, values: Mapping[str, str]) -> str:
     return f"{_filled(turn.say, values)}{filling[: turn.padding]}"
 
 
-def counted(characters: int) -> int:
+def counted(size_bytes: int) -> int:
     """A plausible number of tokens, never 0."""
-    return max(1, characters // _CHARACTERS_PER_TOKEN)
+    return max(1, -(-size_bytes // _BYTES_PER_TOKEN))
 
 
 def _tool_call(
@@ -162,7 +172,7 @@ def _listed(request: Request) -> str:
 
 def _tokens(request: Request, turn: Turn, text: str, calls: tuple[ToolCall, ...]) -> Tokens:
     given = turn.usage
-    written = len(text) + sum(len(json.dumps(call.arguments)) for call in calls)
+    written = len(text.encode()) + sum(map(_size, calls))
     output = counted(written) + given.reasoning_tokens
     return Tokens(
         input=counted(request.size) if given.input_tokens is None else given.input_tokens,
@@ -171,3 +181,8 @@ def _tokens(request: Request, turn: Turn, text: str, calls: tuple[ToolCall, ...]
         cache_write=given.cache_write_tokens,
         reasoning=given.reasoning_tokens,
     )
+
+
+def _size(call: ToolCall) -> int:
+    told = call.arguments
+    return len((told if isinstance(told, str) else json.dumps(told)).encode())

@@ -1,10 +1,10 @@
 """What Codex's newer models write: a script that calls the tools, given to the one tool `exec`.
 
-What a script says begins as Codex's own results do, so that it is read like them. A command that
-takes longer than `LONGEST_MS` would want a further call for its rest; no scenario has one.
+What a script says begins as Codex's own results do, so that it is read like them.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +13,8 @@ from orchestrator.stack.scripted.entries import ActionEntry
 from orchestrator.stack.scripted.shapes import Setting, Shape
 
 EXEC = "functions__exec"
+WAIT = "functions__wait"
+"""For a script that still runs after `LONGEST_MS`."""
 LONGEST_MS = 600_000
 
 _HEAD = f'// @exec: {{"yield_time_ms": {LONGEST_MS}}}\n'
@@ -53,8 +55,13 @@ def change(entry: ActionEntry, setting: Setting) -> str:
 
 
 def call(tool: str, arguments: Mapping[str, Any]) -> str:
-    """A script that calls a gateway's tool by its full name."""
-    return _HEAD + _TOOL % (json.dumps(tool), json.dumps(arguments))
+    """A script that calls a gateway's tool by its full name, in which there all other signs are `_`."""
+    return _HEAD + _TOOL % (json.dumps(re.sub(r"\W", "_", tool)), json.dumps(arguments))
+
+
+def wait(cell: int) -> Mapping[str, Any]:
+    """What the tool is told that waits for a script."""
+    return {"cell_id": str(cell), "yield_time_ms": codex_tools.YIELD_MS}
 
 
 SHAPES: Mapping[str, Shape] = {"shell": run, "read": show, "write": add, "edit": change}

@@ -75,6 +75,7 @@ class When(Entry):
     prompt_lacks: Texts = ()
     prompt_matches: Pattern | None = None
     system_contains: Texts = ()
+    earlier_contains: Texts = ()
     prompt_number: Annotated[int, Field(ge=1)] | None = None
     model: str | None = None
 

@@ -4,6 +4,8 @@ import hmac
 
 from aiohttp import web
 
+REFUSED = "scripted model: the key is not the one that was given at start"
+
 
 def shows(request: web.Request, key: str) -> bool:
     """Does the request carry exactly this key?"""

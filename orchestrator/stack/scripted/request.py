@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.stack.scripted.summaries import SoFar
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -31,10 +33,14 @@ class ToolTurn:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What was said to the model in words, and the answers with tool calls since."""
+    """What was said to the model in words, and the answers with tool calls since.
+
+    `so_far` is set where the words are a summary of what came before.
+    """
 
     text: str
     turns: tuple[ToolTurn, ...] = ()
+    so_far: SoFar | None = None
 
 
 type Kind = Literal["function", "text", "search"]

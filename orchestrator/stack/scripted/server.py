@@ -8,8 +8,8 @@ from dataclasses import replace
 import structlog
 from aiohttp import web
 
-from orchestrator.stack.scripted import keys, sending
-from orchestrator.stack.scripted.answers import Answer, counted
+from orchestrator.stack.scripted import counts, keys, sending
+from orchestrator.stack.scripted.answers import Answer, Tokens, counted
 from orchestrator.stack.scripted.dialects import Dialect
 from orchestrator.stack.scripted.dialects.anthropic import Anthropic
 from orchestrator.stack.scripted.dialects.gemini import Gemini
@@ -18,12 +18,12 @@ from orchestrator.stack.scripted.dialects.openai_responses import OpenAIResponse
 from orchestrator.stack.scripted.playing import Move, play
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 from orchestrator.stack.scripted.scenario import Fail, Scenario
-from orchestrator.stack.scripted.served import Served
+from orchestrator.stack.scripted.sending import Delivery
+from orchestrator.stack.scripted.served import Answered, Served
 
 type Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _BODY_LIMIT_BYTES = 64 << 20
-_KEY_REFUSED = "scripted model: the key is not the one that was given at start"
 DIALECTS: Sequence[Dialect] = (Anthropic(), OpenAIResponses(), OpenAIChat(), Gemini())
 
 _log = structlog.get_logger("scripted_model")
@@ -37,7 +37,7 @@ def make_app(scenario: Scenario, api_key: str | None = None) -> web.Application:
         server = _Server(scenario, dialect, api_key, served)
         for path, purpose in dialect.paths.items():
             app.router.add_post(path, server.answer if purpose == "answer" else server.count)
-    app.router.add_route("*", "/served", _served_handler(served, api_key))
+    app.add_routes(counts.routes(served, api_key))
     return app
 
 
@@ -70,19 +70,6 @@ async def serve(
         await runner.cleanup()
 
 
-def _served_handler(served: Served, api_key: str | None) -> Handler:
-    async def handle(request: web.Request) -> web.StreamResponse:
-        if api_key is not None and not keys.shows(request, api_key):
-            return web.json_response({"error": {"message": _KEY_REFUSED}}, status=401)
-        if request.method == "DELETE":
-            served.clear()
-        elif request.method != "GET":
-            raise web.HTTPMethodNotAllowed(request.method, ["GET", "DELETE"])
-        return web.json_response(served.as_json())
-
-    return handle
-
-
 class _Server:
     """Answers one dialect. `_failed` counts what a `fail` with `times` needs; the next step needs nothing."""
 
@@ -109,38 +96,42 @@ class _Server:
             return self._error(400, str(error))
         move = play(asked, self._scenario)
         answer = replace(move.answer, tokens=self._dialect.told(move.answer.tokens))
-        fail = self._due(move)
+        fail = self._due(move, asked)
         _note(move, fail)
-        await asyncio.sleep(answer.delay_s)
-        self._served.begun(answer.model)
-        if fail is not None and (fail.how == "overflow" or isinstance(fail.how, int)):
-            return self._failure(fail, asked)
-        return await self._send(request, asked, answer, fail)
+        count, delivery = self._served.begun(answer.model), Delivery(fail, answer.stream_s)
+        try:
+            await asyncio.sleep(answer.delay_s)
+            if fail is not None and (fail.how == "overflow" or isinstance(fail.how, int)):
+                return self._failure(fail, asked)
+            return await self._send(request, asked, answer, delivery)
+        finally:  # also when the client leaves, which cancels this
+            self._served.ended(count, _answered(move, answer, delivery))
 
-    def _due(self, move: Move) -> Fail | None:
+    def _due(self, move: Move, asked: Request) -> Fail | None:
+        """By the prompt: what a harness adds to a request that it tries again may differ."""
         for fail in move.fails:
-            key = (move.answer.point, fail)
+            key = (asked.prompts[-1].text, fail)
             if fail.times is None or self._failed[key] < fail.times:
                 self._failed[key] += 1
                 return fail
         return None
 
     async def _send(
-        self, request: web.Request, asked: Request, answer: Answer, fail: Fail | None
+        self,
+        request: web.Request,
+        asked: Request,
+        answer: Answer,
+        delivery: Delivery,
     ) -> web.StreamResponse:
         headers = {self._dialect.id_header: f"req_{answer.point}"}
         try:
             if asked.stream:
                 pieces = self._dialect.pieces(answer, asked)
-                sent = await sending.stream(request, pieces, headers, fail, answer.stream_s)
-            else:
-                body = self._dialect.whole(answer, asked)
-                sent = await sending.whole(request, body, headers, fail)
+                return await sending.stream(request, pieces, headers, delivery)
+            body = self._dialect.whole(answer, asked)
+            return await sending.whole(request, body, headers, delivery)
         except sending.Cut:
             return web.Response()  # nobody is there to read it
-        if fail is None or fail.how == "stall":
-            self._served.finished(answer.model, answer.tokens)
-        return sent
 
     def _failure(self, fail: Fail, asked: Request) -> web.Response:
         if not isinstance(fail.how, int):
@@ -151,12 +142,21 @@ class _Server:
         if self._api_key is None or keys.shows(request, self._api_key):
             return None
         _log.warning("key_refused", path=request.path)
-        return self._error(401, _KEY_REFUSED)
+        return self._error(401, keys.REFUSED)
 
     def _error(self, status: int, message: str, retry_after_s: float | None = None) -> web.Response:
         body = self._dialect.error(status, message, retry_after_s)
         headers = None if retry_after_s is None else {"retry-after": f"{retry_after_s:g}"}
         return web.json_response(body, status=status, headers=headers)
+
+
+def _answered(move: Move, answer: Answer, delivery: Delivery) -> Answered:
+    """What is billed of an answer, as far as it got: nothing before its status has gone out."""
+    billed = Tokens(0, 0)
+    if delivery.begun:
+        whole = delivery.whole
+        billed = answer.tokens if whole else answer.tokens.broken_off(delivery.said)
+    return Answered(answer.model, move.conversation, move.names, delivery.whole, billed)
 
 
 def _note(move: Move, fail: Fail | None) -> None:

@@ -16,8 +16,15 @@ DEFAULT_WORKDIR = "/workspace"
 _SHELL_TIMEOUT_S = 120
 
 PATCH = "apply_patch"
-POLL = "write_stdin"
-"""Codex's tool for a command that still runs; asking for the rest of its output is no step."""
+POLLS: Mapping[str, Callable[[int], Mapping[str, Any]]] = {
+    "write_stdin": lambda session: {
+        "session_id": session,
+        "chars": "",
+        "yield_time_ms": codex.YIELD_MS,
+    },
+    codex_script.WAIT: codex_script.wait,
+}
+"""Codex's tools for a command that still runs; asking for the rest of its output is no step."""
 
 LOOKUPS: Mapping[str, Callable[[str, str], Arguments]] = {
     "ToolSearch": lambda server, tool: {"query": f"select:mcp__{server}__{tool}"},
@@ -131,7 +138,7 @@ def steps(turns: Iterable[ToolTurn]) -> list[ToolTurn]:
     """The turns that are steps of a scenario; what came later of a command is put to its step."""
     found: list[ToolTurn] = []
     for turn in turns:
-        if found and set(turn.names) == {POLL}:
+        if found and turn.names and POLLS.keys() >= set(turn.names):
             found[-1] = _continued(found[-1], turn)
         elif not is_lookup(turn):
             found.append(turn)

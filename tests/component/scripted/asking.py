@@ -27,36 +27,42 @@ _GEMINI = {
     "contents": [{"role": "user", "parts": [{"text": _WORDS}]}],
     "tools": [{"functionDeclarations": [{"name": name} for name in _TOOLS]}],
 }
-_AT_GEMINI = "/v1beta/models/m"
 
-QUESTIONS = {
-    "anthropic": _in_body(
-        "/v1/messages",
-        {
-            "model": "m",
-            "max_tokens": 9,
-            "messages": _MESSAGES,
-            "tools": [{"name": name, "input_schema": {}} for name in _TOOLS],
-        },
-    ),
-    "responses": _in_body(
-        "/v1/responses",
-        {
-            "model": "m",
-            "input": _WORDS,
-            "tools": [{"type": "function", "name": name} for name in _TOOLS],
-        },
-    ),
-    "chat": _in_body(
-        "/v1/chat/completions",
-        {
-            "model": "m",
-            "messages": _MESSAGES,
-            "tools": [{"type": "function", "function": {"name": name}} for name in _TOOLS],
-        },
-    ),
-    "gemini": Question(
-        (f"{_AT_GEMINI}:streamGenerateContent?alt=sse", _GEMINI),
-        (f"{_AT_GEMINI}:generateContent", _GEMINI),
-    ),
-}
+
+def questions(model: str) -> dict[str, Question]:
+    """By dialect, to a model of this name."""
+    at_gemini = f"/v1beta/models/{model}"
+    return {
+        "anthropic": _in_body(
+            "/v1/messages",
+            {
+                "model": model,
+                "max_tokens": 9,
+                "messages": _MESSAGES,
+                "tools": [{"name": name, "input_schema": {}} for name in _TOOLS],
+            },
+        ),
+        "responses": _in_body(
+            "/v1/responses",
+            {
+                "model": model,
+                "input": _WORDS,
+                "tools": [{"type": "function", "name": name} for name in _TOOLS],
+            },
+        ),
+        "chat": _in_body(
+            "/v1/chat/completions",
+            {
+                "model": model,
+                "messages": _MESSAGES,
+                "tools": [{"type": "function", "function": {"name": name}} for name in _TOOLS],
+            },
+        ),
+        "gemini": Question(
+            (f"{at_gemini}:streamGenerateContent?alt=sse", _GEMINI),
+            (f"{at_gemini}:generateContent", _GEMINI),
+        ),
+    }
+
+
+QUESTIONS = questions("m")

@@ -1,5 +1,7 @@
 """What the server says of what it served, and who may ask."""
 
+import asyncio
+
 import httpx2
 import pytest
 
@@ -47,6 +49,40 @@ async def test_what_was_served_is_counted_until_it_is_reset(dialect: str, stream
         assert (await client.delete("/served")).json() == {"models": {}, "total": counts()}
         assert (await client.get("/served")).json()["models"] == {}
         assert (await client.put("/served")).status_code == 405
+
+
+async def test_answers_can_be_looked_at_one_by_one_by_what_they_captured() -> None:
+    scenario = (
+        "scenario: 1\nconversations: [{name: a, capture: {item: '(T-.)'}, steps: [{say: x}]}]"
+    )
+    async with served(scenario) as url, httpx2.AsyncClient(base_url=url) as client:
+        for words in ("T-1", "T-2", "nothing"):
+            await client.post("/v1/responses", json={"model": "m", "input": words})
+        both = (await client.get("/served/answers")).json()["answers"]
+        (one,) = (await client.get("/served/answers?item=T-2")).json()["answers"]
+        total = (await client.get("/served")).json()["total"]
+    assert [each["names"] for each in both] == [{"item": "T-1"}, {"item": "T-2"}, {}]
+    assert (one["conversation"], one["whole"], one["model"]) == ("a", True, "m")
+    assert sum(each["input_tokens"] for each in both) == total["input_tokens"]
+
+
+async def test_what_a_client_left_is_billed_as_far_as_it_got() -> None:
+    scenario = (
+        "scenario: 1\nconversations: [{name: a, steps: [{say: one two three, stream_s: 60}]}]"
+    )
+    path, body = QUESTIONS["anthropic"].streamed
+    async with served(scenario) as url, httpx2.AsyncClient(base_url=url) as client:
+        async with client.stream("POST", path, json=body) as answer:
+            await anext(answer.aiter_bytes())
+        left: list[dict[str, int]] = []
+        async with asyncio.timeout(10):
+            while not left:
+                left = (await client.get("/served/answers")).json()["answers"]
+    assert (left[0]["whole"], left[0]["input_tokens"] > 0, left[0]["output_tokens"]) == (
+        False,
+        True,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 from orchestrator.stack.scripted.answers import Answer, Tokens
+from orchestrator.stack.scripted.dialects.wire import Piece
 from orchestrator.stack.scripted.request import Request
 
 type Purpose = Literal["answer", "count"]
@@ -41,7 +42,7 @@ class Dialect(Protocol):
     def whole(self, answer: Answer, asked: Request) -> Mapping[str, Any]:
         """The JSON of an answer that is not streamed."""
 
-    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[Piece]:
         """A streamed answer's server-sent events, in order."""
 
     def count(self, tokens: int) -> Mapping[str, Any]:

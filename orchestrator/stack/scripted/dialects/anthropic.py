@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.stack.scripted.answers import Answer, Tokens, ToolCall
 from orchestrator.stack.scripted.dialects import Purpose, anthropic_messages, wire
+from orchestrator.stack.scripted.dialects.wire import Piece
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 
 _ERROR_TYPES = {
@@ -45,7 +46,7 @@ class Anthropic:
             "usage": _usage(answer),
         }
 
-    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:  # noqa: ARG002 - as above
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[Piece]:  # noqa: ARG002 - as above
         start = {
             **_envelope(answer),
             "content": [],
@@ -57,7 +58,7 @@ class Anthropic:
         for index, (block, deltas) in enumerate(_blocks(answer)):
             yield _event("content_block_start", index=index, content_block=block)
             for delta in deltas:
-                yield _event("content_block_delta", index=index, delta=delta)
+                yield _event("content_block_delta", says=_words_of(delta), index=index, delta=delta)
             yield _event("content_block_stop", index=index)
         yield _event(
             "message_delta",
@@ -128,5 +129,9 @@ def _usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _event(kind: str, **data: Any) -> bytes:
-    return wire.event({"type": kind, **data}, kind)
+def _words_of(delta: Mapping[str, Any]) -> str:
+    return str(delta.get("text") or delta.get("partial_json") or "")
+
+
+def _event(kind: str, *, says: str = "", **data: Any) -> Piece:
+    return wire.event({"type": kind, **data}, kind, says=says)

@@ -7,7 +7,9 @@ from typing import Any
 from orchestrator.stack.scripted.dialects.history import Answered, Call, Said, prompts
 from orchestrator.stack.scripted.request import Request, Result
 
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_OWN = re.compile(
+    r"<system-reminder>.*?</system-reminder>|\[Request interrupted by user[^\]\n]*\]", re.DOTALL
+)
 """What Claude Code adds on its own to what a person said."""
 
 
@@ -39,7 +41,8 @@ def _events(messages: list[Mapping[str, Any]]) -> Iterator[Said | Answered]:
             calls = (block for block in _blocks(message["content"]) if block["type"] == "tool_use")
             yield Answered(tuple(Call(call["id"], call["name"]) for call in calls))
         elif message["role"] == "user":
-            yield Said(_REMINDER.sub("", _text(message["content"])).strip())
+            words = (_text([block]) for block in _blocks(message["content"]))
+            yield from (Said(_OWN.sub("", text).strip()) for text in words)
 
 
 def _results(messages: list[Mapping[str, Any]]) -> dict[str, Result]:

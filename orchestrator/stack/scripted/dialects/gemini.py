@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.stack.scripted.answers import Answer, Tokens
 from orchestrator.stack.scripted.dialects import Purpose, gemini_contents, wire
+from orchestrator.stack.scripted.dialects.wire import Piece
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 
 _STATUSES: Mapping[int, str] = {
@@ -51,12 +52,14 @@ class Gemini:
         words: list[dict[str, Any]] = [{"text": answer.text}] if answer.text else []
         return _response(answer, [*words, *_call_parts(answer)], last=True)
 
-    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:  # noqa: ARG002 - as above
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[Piece]:  # noqa: ARG002 - as above
         """Calls come whole. Every chunk says what was used so far; only the last one's is all."""
         for word in wire.words(answer.text):
-            yield wire.event(_response(answer, [{"text": word}], last=False), end=_LINE_END)
+            chunk = _response(answer, [{"text": word}], last=False)
+            yield wire.event(chunk, says=word, end=_LINE_END)
         for part in _call_parts(answer):
-            yield wire.event(_response(answer, [part], last=False), end=_LINE_END)
+            chunk = _response(answer, [part], last=False)
+            yield wire.event(chunk, says=json.dumps(part["functionCall"]["args"]), end=_LINE_END)
         yield wire.event(_response(answer, [{"text": ""}], last=True), end=_LINE_END)
 
     def count(self, tokens: int) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """What was said and called, in order, to prompts: the same rules for every protocol."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from orchestrator.stack.scripted import summaries
 from orchestrator.stack.scripted.request import Prompt, Result, ToolTurn
 
 
@@ -29,6 +30,7 @@ class Answered:
 def prompts(events: Iterable[Said | Answered], results: Mapping[str, Result]) -> tuple[Prompt, ...]:
     """Words of the user start a prompt, unless they only go on with the one just begun.
 
+    A summary of an earlier part is a prompt of its own: neither goes on with the other.
     Raises:
         ValueError: the user said nothing.
     """
@@ -40,12 +42,13 @@ def prompts(events: Iterable[Said | Answered], results: Mapping[str, Result]) ->
                 answered = True
                 if calls and found:
                     turns = (*found[-1].turns, _tool_turn(calls, results))
-                    found[-1] = Prompt(found[-1].text, turns)
+                    found[-1] = replace(found[-1], turns=turns)
             case Said(text) if text:
-                if answered:
-                    found.append(Prompt(text))
+                so_far = summaries.found(text)
+                if answered or so_far or found[-1].so_far:
+                    found.append(Prompt(text, so_far=so_far))
                 else:
-                    found[-1] = Prompt(f"{found[-1].text}\n{text}", found[-1].turns)
+                    found[-1] = replace(found[-1], text=f"{found[-1].text}\n{text}")
                 answered = False
             case Said():
                 pass

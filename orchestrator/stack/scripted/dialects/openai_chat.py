@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.stack.scripted.answers import Answer, Tokens, ToolCall
 from orchestrator.stack.scripted.dialects import Purpose, chat_messages, openai_errors, wire
+from orchestrator.stack.scripted.dialects.wire import Piece
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 
 
@@ -42,16 +43,17 @@ class OpenAIChat:
             "usage": _usage(answer.tokens),
         }
 
-    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[Piece]:
         """With `include_usage` the last chunk has no choice but the usage, as the others have null."""
         envelope = _envelope(answer, "chat.completion.chunk")
         no_usage: dict[str, Any] = {"usage": None} if asked.wants_usage else {}
         for delta, reason in _deltas(answer):
             choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
-            yield wire.event({**envelope, "choices": [choice], **no_usage})
+            chunk = {**envelope, "choices": [choice], **no_usage}
+            yield wire.event(chunk, says=_words_of(delta))
         if asked.wants_usage:
             yield wire.event({**envelope, "choices": [], "usage": _usage(answer.tokens)})
-        yield b"data: [DONE]\n\n"
+        yield Piece(b"data: [DONE]\n\n")
 
     def count(self, tokens: int) -> Mapping[str, Any]:
         return {"total_tokens": tokens}
@@ -90,6 +92,11 @@ def _deltas(answer: Answer) -> Iterator[tuple[dict[str, Any], str | None]]:
         for part in wire.slices(_arguments(call)):
             yield {"tool_calls": [{"index": index, "function": {"arguments": part}}]}, None
     yield {}, _reason(answer)
+
+
+def _words_of(delta: Mapping[str, Any]) -> str:
+    calls = delta.get("tool_calls") or ()
+    return (delta.get("content") or "") + "".join(call["function"]["arguments"] for call in calls)
 
 
 def _begun(call: ToolCall) -> dict[str, Any]:

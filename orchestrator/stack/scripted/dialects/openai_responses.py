@@ -13,6 +13,7 @@ from orchestrator.stack.scripted.dialects import (
     responses_output,
     wire,
 )
+from orchestrator.stack.scripted.dialects.wire import Piece
 from orchestrator.stack.scripted.request import NotUnderstood, Request
 
 
@@ -37,10 +38,11 @@ class OpenAIResponses:
     def whole(self, answer: Answer, asked: Request) -> Mapping[str, Any]:
         return _response(answer, responses_output.items(answer, asked))
 
-    def pieces(self, answer: Answer, asked: Request) -> Iterator[bytes]:
+    def pieces(self, answer: Answer, asked: Request) -> Iterator[Piece]:
         for number, (kind, data) in enumerate(self._events(answer, asked)):
             name = f"response.{kind}"
-            yield wire.event({"type": name, "sequence_number": number, **data}, name)
+            told = {"type": name, "sequence_number": number, **data}
+            yield wire.event(told, name, says=responses_output.words_of(kind, data))
 
     def _events(self, answer: Answer, asked: Request) -> Iterator[tuple[str, dict[str, Any]]]:
         items = responses_output.items(answer, asked)

@@ -18,7 +18,10 @@ _HEAD = re.compile(
     r"(?:Original token count: \d+\n)?"
     r"Output:(?:\n|\Z)"
 )
-_SCRIPT = re.compile(r"\AScript (?P<how>completed|failed)\nWall time .*\nOutput:\n+")
+_SCRIPT = re.compile(
+    r"\AScript (?P<how>completed|failed|running with cell ID (?P<cell>\d+))\n"
+    r"Wall time .*\nOutput:\n*"
+)
 _FAILED = re.compile(r"\A(?:Error:|Exit code -?[1-9]|err: |apply_patch verification failed)")
 
 
@@ -27,6 +30,8 @@ def outcome(text: str) -> Result:
     script = _SCRIPT.match(text)
     if script is not None:
         said = outcome(text[script.end() :])
+        if script["cell"]:
+            return replace(said, is_error=None, session=int(script["cell"]))
         return replace(said, is_error=True) if script["how"] == "failed" else said
     head = _HEAD.match(text)
     if head is None:

@@ -59,6 +59,15 @@ def events(index: int, item: Item) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "output_item.done", {"output_index": index, "item": item}
 
 
+def words_of(kind: str, data: Item) -> str:
+    """What of the answer an event says."""
+    if kind.endswith(".delta"):
+        return str(data["delta"])
+    item = data.get("item", {})
+    search = kind == "output_item.done" and item["type"] == "tool_search_call"
+    return json.dumps(item["arguments"]) if search else ""
+
+
 def _text(text: str) -> Item:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 

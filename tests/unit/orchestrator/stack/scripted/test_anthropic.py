@@ -114,7 +114,9 @@ def test_a_whole_answer_has_words_calls_and_usage() -> None:
 
 
 def test_a_streamed_answer_adds_up_to_the_whole_one() -> None:
-    events = [json.loads(piece.split(b"data: ")[1]) for piece in Anthropic().pieces(ANSWER, ASKED)]
+    events = [
+        json.loads(piece.data.split(b"data: ")[1]) for piece in Anthropic().pieces(ANSWER, ASKED)
+    ]
     kinds = [event["type"] for event in events]
     deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
     assert kinds[:2] == ["message_start", "ping"]

@@ -67,7 +67,7 @@ def test_a_whole_answer_has_words_calls_and_usage() -> None:
 @pytest.mark.parametrize("usage", [True, False])
 def test_a_stream_says_its_usage_only_if_it_was_asked(usage: bool) -> None:  # noqa: FBT001 - a table
     asked = read(GO, stream=True, stream_options={"include_usage": usage})
-    *pieces, end = OpenAIChat().pieces(ANSWER, asked)
+    *pieces, end = [piece.data for piece in OpenAIChat().pieces(ANSWER, asked)]
     assert end == b"data: [DONE]\n\n"
     chunks = [json.loads(piece.removeprefix(b"data: ")) for piece in pieces]
     last = chunks.pop() if usage else None

@@ -33,6 +33,10 @@ def script(steps: str, *done: ToolTurn) -> str:
         ("- write: a\n  content: x", "printf %s x > a"),
         ("- edit: a\n  old: x\n  new: y", "python3 -c"),
         (
+            "- mcp: get_task\n  server: my-tracker",
+            'tools["mcp__my_tracker__get_task"]({})',
+        ),
+        (
             "- mcp: get_task\n  arguments: {key: T}",
             'tools["mcp__sandgate__get_task"]({"key": "T"})',
         ),
@@ -49,3 +53,19 @@ def test_a_file_that_is_known_is_changed_by_a_patch() -> None:
 
 def test_it_waits_for_its_command_itself() -> None:
     assert "tools.write_stdin(" in script("- shell: sleep 99")
+
+
+def test_a_script_that_runs_for_very_long_is_waited_for_and_that_is_no_step() -> None:
+    steps = scenario_of("- shell: a\n  expect: {error: false, contains: x}\n- say: end")
+    running = ToolTurn((EXEC,), (Result("", is_error=None, session=8),))
+    (call,) = play(request_of(running, tools=TOOLS), steps).answer.calls
+    told = {"cell_id": "8", "yield_time_ms": 30_000}
+    assert (call.name, call.arguments) == ("functions__wait", told)
+    ended = ToolTurn((call.name,), (Result("x"),))
+    assert play(request_of(running, ended, tools=TOOLS), steps).answer.text == "end"
+
+
+def test_a_harness_that_can_not_be_asked_for_the_rest_is_told() -> None:
+    running = ToolTurn(("bash",), (Result("", is_error=None, session=8),))
+    move = play(request_of(running), scenario_of("- shell: a"))
+    assert "a command still runs" in move.answer.text

@@ -124,7 +124,7 @@ def test_a_whole_answer_has_words_calls_and_usage() -> None:
 
 
 def test_only_the_last_chunk_of_a_stream_has_the_whole_usage() -> None:
-    pieces = [*Gemini().pieces(ANSWER, read(GO))]
+    pieces = [piece.data for piece in Gemini().pieces(ANSWER, read(GO))]
     assert all(piece.endswith(b"\r\n\r\n") for piece in pieces)
     chunks = [json.loads(piece.removeprefix(b"data: ")) for piece in pieces]
     candidates = [chunk["candidates"][0] for chunk in chunks]

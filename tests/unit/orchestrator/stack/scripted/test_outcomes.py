@@ -36,6 +36,8 @@ SCRIPT = "Script completed\nWall time 0.4 seconds\nOutput:\n\n"
         pytest.param(f"{SCRIPT}{{}}", Result("{}", is_error=None), id="a script's words"),
         pytest.param(SCRIPT.replace("completed", "failed") + "Error: x",
                      Result("Error: x", is_error=True), id="a script that failed"),
+        pytest.param(SCRIPT.replace("completed", "running with cell ID 8"),
+                     Result("", is_error=None, session=8), id="a script that runs on"),
         pytest.param("Exit code 3\nx", Result("Exit code 3\nx", is_error=True), id="native shell"),
         pytest.param("Error: x", Result("Error: x", is_error=True), id="native tool"),
         pytest.param("Exit code 0", Result("Exit code 0", is_error=None), id="just words"),

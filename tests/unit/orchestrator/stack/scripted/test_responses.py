@@ -192,7 +192,7 @@ def test_a_whole_answer_has_thoughts_words_calls_and_usage() -> None:
 
 def test_a_streamed_answer_adds_up_to_the_whole_one() -> None:
     dialect = OpenAIResponses()
-    pieces = [piece.decode().splitlines() for piece in dialect.pieces(ANSWER, ASKED)]
+    pieces = [piece.data.decode().splitlines() for piece in dialect.pieces(ANSWER, ASKED)]
     events = [json.loads(lines[1].removeprefix("data: ")) for lines in pieces]
     assert [f"event: {event['type']}" for event in events] == [lines[0] for lines in pieces]
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
