@@ -2,12 +2,15 @@
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from native import circles, context
+from native import circles
+from native.asking import Asking
+from native.compaction import Compaction
 from native.conversation import Call, Message, Prompt, Reply, Result, Results
 from native.dialects import Answer, Declared, Stop, Usage
 from native.events import emitter
@@ -28,6 +31,11 @@ def says(text: str = "hm", stop: Stop = "done", tokens: int = 10) -> Answer:
 def calls(*names: str, stop: Stop = "done", tokens: int = 10, **given: Any) -> Answer:
     called = tuple(Call(f"t{n}", name, given) for n, name in enumerate(names))
     return Answer(Reply("", called), stop, Usage(tokens, 1, 0, 0))
+
+
+def said(text: str, answer: Answer) -> Answer:
+    """The same with words before its calls."""
+    return replace(answer, reply=replace(answer.reply, text=text))
 
 
 class Told:
@@ -66,7 +74,7 @@ def run(
     model: Told,
     *,
     max_turns: int = 20,
-    context_tokens: int = 1000,
+    context_tokens: int = 1300,
     bash: Callable[[Any], Outcome] | None = None,
 ) -> Ending:
     emit = emitter(io.BytesIO())
@@ -82,8 +90,16 @@ def run(
     ]
     toolbox = Toolbox(tools, no_gateway(emit), emit)
     limits = Limits(max_turns, context_tokens)
-    conversation = Kept(NOWHERE, "c")
-    loop = Loop(model, toolbox, emit=emit, limits=limits, system="s", conversation=conversation)
+    conversation, asking = Kept(NOWHERE, "c"), Asking(model, emit)
+    loop = Loop(
+        asking,
+        toolbox,
+        Compaction(asking, Spill(NOWHERE), emit),
+        emit=emit,
+        limits=limits,
+        system="s",
+        conversation=conversation,
+    )
     return loop.run("go")
 
 
@@ -190,21 +206,47 @@ def test_every_call_has_its_result_in_order() -> None:
     assert [result.call for result in model.results()] == ["t0", "t1", "t2"]
 
 
-def test_a_long_conversation_loses_its_oldest_results() -> None:
-    big = [calls("bash", n=n, tokens=100 + 100 * n) for n in range(9)]
-    model = Told(*big, says())
-    assert run(model, context_tokens=500, bash=lambda _: Outcome("x" * 1000)).reason == "completed"
-    assert model.results(2)[0].text == context.DROPPED
+BIG = Outcome("x" * 1000)
+
+
+def test_the_oldest_results_of_a_long_conversation_are_put_aside() -> None:
+    model = Told(*[calls("bash", n=n, tokens=100 + 100 * n) for n in range(9)], says())
+    assert run(model, context_tokens=1000, bash=lambda _: BIG).reason == "completed"
+    assert model.results(2)[0].text.startswith("[put aside to keep the conversation short:")
     assert model.results()[0].text.startswith("xxx")
 
 
-def test_a_prompt_that_is_too_long_is_shortened_once() -> None:
-    too_long = of_status(400, "prompt is too long", kind="too_long")
-    results = [calls("bash", n=n) for n in range(6)]
-    model = Told(*results, too_long, says())
-    assert run(model, bash=lambda _: Outcome("x" * 1000)).reason == "completed"
+def test_turns_without_long_results_are_summed_up() -> None:
+    talk = [said(f"{n}" * 500, calls("bash", n=n, tokens=10 + 100 * n)) for n in range(4)]
+    model = Told(*talk, says("All is well so far."), says())
+    assert run(model, context_tokens=400).reason == "completed"
+    task, summary, *newest = model.asked[-1]
+    assert task == Prompt("go")
+    assert isinstance(summary, Prompt)
+    assert "All is well so far." in summary.text
+    assert [type(message) for message in newest] == [Reply, Results]
+    record = model.asked[-2][-1]
+    assert isinstance(record, Prompt)
+    assert "You called bash" in record.text
+
+
+TOO_LONG = of_status(400, "prompt is too long", kind="too_long")
+
+
+def test_a_prompt_that_is_too_long_is_shortened_and_asked_again() -> None:
+    turns = [calls("bash", n=n) for n in range(6)]
+    model = Told(*turns, TOO_LONG, says("Done."))
+    assert run(model, bash=lambda _: BIG) == Ending("completed", "Done.")
+    assert model.results(2)[0].text.startswith("[put aside")
 
 
 def test_a_prompt_that_stays_too_long_ends_the_run() -> None:
-    too_long = of_status(413, "request too large")
-    assert run(Told(too_long)).reason == "context"
+    turns = [calls("bash", n=n) for n in range(6)]
+    model = Told(*turns, TOO_LONG, TOO_LONG)
+    assert run(model, bash=lambda _: BIG) == Ending("context", "400: prompt is too long")
+
+
+def test_a_task_that_is_too_long_by_itself_ends_the_run() -> None:
+    model = Told(of_status(413, "request too large"))
+    assert run(model).reason == "context"
+    assert len(model.asked) == 1

@@ -25,6 +25,15 @@ def test_old_files_make_room(tmp_path: Path) -> None:
     assert [path.exists() for path in paths] == [False] * 18 + [True] * 12
 
 
+def test_a_folder_that_is_used_again_loses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    first = Path(Spill(tmp_path / "s").keep(b"one", "a"))
+    second = Path(Spill(tmp_path / "s").keep(b"two", "a"))
+    assert (first.read_bytes(), second.read_bytes()) == (b"one", b"two")
+    assert Path(Spill(tmp_path).keep(b"x", "a")).name == "00001-a"
+
+
 def test_a_full_disk_is_said(tmp_path: Path) -> None:
-    shown = Spill(tmp_path / "missing").bounded("x" * (LONGEST_CHARS + 1), "a")
-    assert "all of it: could not be kept: No such file or directory" in shown
+    (tmp_path / "file").touch()
+    shown = Spill(tmp_path / "file" / "in it").bounded("x" * (LONGEST_CHARS + 1), "a")
+    assert "all of it: could not be kept: Not a directory" in shown

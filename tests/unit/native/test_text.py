@@ -27,3 +27,8 @@ def test_half_a_surrogate_pair_never_leaves() -> None:
 def test_only_long_texts_are_shortened() -> None:
     assert text.shortened({"a": ["x" * 5, 7]}, 5) == {"a": ["x" * 5, 7]}
     assert text.shortened(["x" * 9], 5) == ["xxxxx[... 4 more characters]"]
+
+
+def test_the_middle_of_a_long_text_gives_way() -> None:
+    assert text.middle_out("abc", 3) == "abc"
+    assert text.middle_out("a" * 5 + "b" * 10, 9) == "aaa\n[... 6 characters left out ...]\nbbbbbb"

@@ -12,5 +12,6 @@ It reaches the entrance and nothing else, and says what it does as JSON lines on
 - `door`: the way to the entrance. `mcp_wire`, `mcp`: a small MCP client, both eras.
 - `dialects`: one module a provider's protocol; the seam is `dialects.Dialect` [pure]. `sse`, `model`: HTTP
   around it.
+- `asking`, `compaction`: asking with patience; what `context` decides, done.
 - `loop`: the turns; `__main__`: puts it together.
 """

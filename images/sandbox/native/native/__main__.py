@@ -9,6 +9,8 @@ from types import FrameType
 
 from native import dialects, door, mcp, shell, toolbox
 from native.arguments import Arguments, NotStarted, parse
+from native.asking import Asking
+from native.compaction import Compaction
 from native.events import GOOD_ENDS, Emit, emitter
 from native.kept import Kept, NotKept, begun, resumed
 from native.loop import Limits, Loop
@@ -67,9 +69,12 @@ def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
         tools = toolbox.Toolbox([*own, *offered], gateway, emit)
         started(tools=[tool.name for tool in tools.tools], unreachable="")
         dialect = dialects.load(arguments.dialect)
+        model = Model(client, dialect, arguments.model, max_tokens=arguments.max_tokens)
+        asking = Asking(model, emit)
         loop = Loop(
-            Model(client, dialect, arguments.model, max_tokens=arguments.max_tokens),
+            asking,
             tools,
+            Compaction(asking, conversation.aside(), emit),
             emit=emit,
             limits=Limits(arguments.max_turns, arguments.context_tokens),
             system=_system(arguments, gateway.peer.instructions),

@@ -33,7 +33,7 @@ class Arguments:
     resume: str = ""
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_turns: int = DEFAULT_MAX_TURNS
-    context_tokens: int = context.DEFAULT_LIMIT_TOKENS
+    context_tokens: int = context.DEFAULT_WINDOW_TOKENS
     silence_s: float = SILENCE_S
 
 
@@ -53,7 +53,12 @@ def parse(argv: list[str] | None) -> Arguments:
     parser.add_argument("--resume", default="", metavar="ID", help="a conversation to go on with")
     parser.add_argument("--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, help="of one answer")
     parser.add_argument("--max-turns", type=int, default=DEFAULT_MAX_TURNS)
-    parser.add_argument("--context-tokens", type=int, default=context.DEFAULT_LIMIT_TOKENS)
+    parser.add_argument(
+        "--context-tokens",
+        type=int,
+        default=context.DEFAULT_WINDOW_TOKENS,
+        help="the model's window",
+    )
     parser.add_argument("--silence-s", type=float, default=SILENCE_S, help="longest, of the model")
     given = parser.parse_args(argv)
     if not given.workdir.is_dir():

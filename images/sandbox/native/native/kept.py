@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from native.conversation import Message, as_json, from_json, repaired
+from native.output import Spill
 
 _FORMAT = 1
+_ASIDE_FILES = 300
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
@@ -35,6 +37,10 @@ class Kept:
     def messages(self) -> Sequence[Message]:
         """All of them, oldest first."""
         return self._messages
+
+    def aside(self) -> Spill:
+        """Files of the same life as the conversation, for what was taken out of it."""
+        return Spill(self._path.with_suffix(""), most=_ASIDE_FILES)
 
     def add(self, message: Message) -> None:
         """Put a message at the end."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from native import circles, context, patience
-from native.conversation import Call, Message, Prompt, Result, Results, size
-from native.dialects import Answer, Declared, Stop
+from native import circles, context
+from native.asking import Asking
+from native.compaction import Compaction
+from native.conversation import Call, Prompt, Result, Results, size
+from native.dialects import Answer, Stop
 from native.events import Emit
 from native.kept import Kept
 from native.output import Outcome
@@ -44,18 +45,10 @@ class Ending:
 
 @dataclass(frozen=True)
 class Limits:
-    """When enough is enough."""
+    """When enough is enough. `context_tokens` is the model's window."""
 
     max_turns: int
     context_tokens: int
-
-
-class AsksModel(Protocol):
-    """What the loop needs of `model.Model`."""
-
-    def ask(
-        self, system: str, messages: Sequence[Message], tools: Sequence[Declared]
-    ) -> Answer: ...
 
 
 class Loop:
@@ -63,16 +56,18 @@ class Loop:
 
     def __init__(
         self,
-        model: AsksModel,
+        asking: Asking,
         toolbox: Toolbox,
+        compaction: Compaction,
         *,
         emit: Emit,
         limits: Limits,
         system: str,
         conversation: Kept,
     ) -> None:
-        self._model = model
+        self._asking = asking
         self._toolbox = toolbox
+        self._compaction = compaction
         self._emit = emit
         self._limits = limits
         self._system = system
@@ -97,33 +92,21 @@ class Loop:
 
     def _ask(self) -> Answer:
         try:
-            return self._ask_patiently()
+            return self._asked()
         except Trouble as trouble:
-            if trouble.kind != "too_long":
+            half = size(self._conversation.messages) // 2
+            if trouble.kind != "too_long" or not self._compaction.shorten(self._conversation, half):
                 raise
-            if not self._shorten(size(self._conversation.messages) // 2):
-                raise
-            return self._ask_patiently()
+            return self._asked()
 
-    def _ask_patiently(self) -> Answer:
-        tools = self._toolbox.tools
-        return patience.persist(
-            lambda: self._model.ask(self._system, self._conversation.messages, tools), self._emit
-        )
+    def _asked(self) -> Answer:
+        return self._asking.ask(self._system, self._conversation.messages, self._toolbox.tools)
 
     def _tell(self, answer: Answer) -> None:
         if answer.reasoning:
             self._emit("reasoning", text=answer.reasoning)
         if answer.reply.text:
             self._emit("text", text=answer.reply.text)
-        used = answer.usage
-        self._emit(
-            "usage",
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cache_read_tokens=used.cache_read_tokens,
-            cache_write_tokens=used.cache_write_tokens,
-        )
         for call in answer.reply.calls:
             self._emit("tool_call", id=call.id, name=call.name, input=call.input)
 
@@ -182,10 +165,4 @@ class Loop:
         now = size(self._conversation.messages)
         aim = context.aim(now, answer.usage.total, self._limits.context_tokens)
         if aim is not None:
-            self._shorten(aim)
-
-    def _shorten(self, characters: int) -> bool:
-        messages, dropped = context.shorten(self._conversation.messages, characters)
-        if dropped:
-            self._conversation.become(messages)
-        return dropped > 0
+            self._compaction.shorten(self._conversation, aim)

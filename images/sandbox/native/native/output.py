@@ -1,6 +1,5 @@
 """Long results are cut to head and tail; the whole is kept in a file that the model is told of."""
 
-import itertools
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +22,15 @@ class ToolError(Exception):
 
 
 class Spill:
-    """Files under the temporary folder for what was too long; the oldest make room for new ones."""
+    """Files for what was too long, in a folder that is made when it is needed.
 
-    def __init__(self, parent: Path | None = None) -> None:
-        self._folder: Path | None = None
-        self._parent = parent
-        self._numbers = itertools.count(1)
+    There are at most `most`; the oldest make room for new ones. Without a folder it is one of the
+    temporary ones.
+    """
+
+    def __init__(self, folder: Path | None = None, *, most: int = _KEPT_FILES) -> None:
+        self._folder = folder
+        self._most = most
 
     def new(self, name: str) -> Path:
         """A path for a new file.
@@ -36,12 +38,18 @@ class Spill:
         Raises:
             OSError: the folder can't be made.
         """
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="sandgate-", dir=self._parent))
-        kept = sorted(self._folder.iterdir())
-        for old in kept[: max(0, len(kept) - _KEPT_FILES + 1)]:
+        folder = self._made()
+        kept = sorted(folder.iterdir())
+        for old in kept[: max(0, len(kept) - self._most + 1)]:
             old.unlink(missing_ok=True)
-        return self._folder / f"{next(self._numbers):05d}-{name}"
+        numbers = (int(path.name[:5]) for path in kept if path.name[:5].isdecimal())
+        return folder / f"{max(numbers, default=0) + 1:05d}-{name}"
+
+    def _made(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="sandgate-"))
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._folder
 
     def keep(self, data: bytes, name: str) -> str:
         """Write a file and say where it is, or why there is none."""

@@ -35,3 +35,12 @@ def shortened(value: Any, limit: int) -> Any:
     if isinstance(value, list):
         return [shortened(item, limit) for item in value]
     return value
+
+
+def middle_out(text: str, limit: int) -> str:
+    """A text of `limit` characters at most, and a note in the place of what was in the middle."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    left_out = len(text) - limit
+    return f"{text[:head]}\n[... {left_out} characters left out ...]\n{text[head + left_out :]}"
