@@ -1,7 +1,7 @@
 """Logs: JSON lines on stdout, or readable ones on a terminal; the last line of defence redacts.
 
 Other people's libraries (aiohttp, asyncio, docker) log by the standard library: their lines leave
-by the same way, and are redacted just the same.
+by the same way, and are redacted just the same. `log_files` keeps the files small that they end in.
 """
 
 import io

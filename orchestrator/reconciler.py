@@ -54,6 +54,8 @@ class Reconciler:
     world: World
     new_id: Callable[[], RunId]
     closed: Callable[[], str]
+    waits: dict[TaskId, str] = field(default_factory=dict)
+    """Why each task that waits now does so; each looks again every few seconds."""
     _sandboxes: dict[RunId, Sandbox] = field(default_factory=dict)
 
     async def handle(self, key: str) -> float | None:
@@ -63,11 +65,12 @@ class Reconciler:
         try:
             seen = await self.observe(task)
             step = plan(seen)
-            again = await self.perform(seen, step)
+            again = await self.perform(task, seen, step)
         except Conflict:
             return AT_ONCE
         except Unavailable as error:
-            log.warning("step_postponed", error=str(error))
+            if self._waits_anew(task, str(error)):
+                log.warning("step_postponed", error=str(error))
             with suppress(SandgateError):
                 await self._say_why(await self.world.runs.latest(task), str(error))
             return error.retry_after_s or WAIT_S
@@ -75,6 +78,8 @@ class Reconciler:
             return await self._give_up(task, error)
         finally:
             structlog.contextvars.unbind_contextvars("task")
+        if not isinstance(step, Wait):
+            self.waits.pop(task, None)
         return again
 
     async def observe(self, task: TaskId) -> Observed:
@@ -103,13 +108,14 @@ class Reconciler:
             closed=closed,
         )
 
-    async def perform(self, seen: Observed, step: Step) -> float | None:
+    async def perform(self, task: TaskId, seen: Observed, step: Step) -> float | None:
         """Do one step. Returns when to look again; None: not by ourselves."""
         match step:
             case Idle():
                 return None
             case Wait(reason):
-                log.info("waiting", reason=reason)
+                if self._waits_anew(task, reason):
+                    log.info("waiting", reason=reason)
                 await self._say_why(seen.run, reason)
                 return WAIT_S
             case Refuse() | StartRun():
@@ -119,6 +125,11 @@ class Reconciler:
             case _:
                 assert_never(step)
         return AT_ONCE
+
+    def _waits_anew(self, task: TaskId, reason: str) -> bool:
+        """Remember why the task waits; whether that is news: else the log would hold nothing else."""
+        before, self.waits[task] = self.waits.get(task), reason
+        return reason != before
 
     async def _say_why(self, run: Run | None, reason: str) -> None:
         """Tell whoever watches the run why it doesn't go on."""
@@ -174,7 +185,8 @@ class Reconciler:
 
     async def _give_up(self, task: TaskId, error: SandgateError) -> float | None:
         """Our own credential or the other side's answer is wrong: a retry would not help the run."""
-        log.error("step_failed", error=str(error), kind=type(error).__name__)
+        if self._waits_anew(task, str(error)):
+            log.error("step_failed", error=str(error), kind=type(error).__name__)
         run = await self.world.runs.latest(task)
         if run and run.state in {RunState.QUEUED, RunState.PREPARING, RunState.RUNNING}:
             await finish(self.world, run, Exit(None, Cause.PREPARATION, str(error)))

@@ -21,6 +21,7 @@ from orchestrator.app.sandboxes import ENGINE_S, bridge_of, seccomp_of
 from orchestrator.disks import Retention
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
+from orchestrator.log_files import LogFiles
 from orchestrator.posture import Finding, Posture
 from orchestrator.reconciler import Reconciler
 from orchestrator.settings import Settings
@@ -43,6 +44,7 @@ async def serve(settings: Settings) -> None:
         reconciler = Reconciler(parts.world, new_run_id, lambda: posture.closed)
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world)
+        own = (_retention(settings, parts), LogFiles(settings.home / "log"))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(parts, posture), lambda: posture.closed)
@@ -53,7 +55,7 @@ async def serve(settings: Settings) -> None:
         async with asyncio.TaskGroup() as tasks:
             loops = [
                 tasks.create_task(loop.run())
-                for loop in (guard, posture, janitor, queue, watcher, _retention(settings, parts))
+                for loop in (guard, posture, janitor, queue, watcher, *own)
             ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)

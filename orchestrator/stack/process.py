@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from orchestrator.log_files import rotate
 from orchestrator.stack.steps import StepFailed
 
-LOG_CAP_BYTES = 8 * 1024 * 1024
 POLL_S = 0.02
 KILLED_WITHIN_S = 5.0
 
@@ -82,7 +82,8 @@ class Program:
     def log_tail(self, lines: int = 15) -> str:
         """The last lines that it has logged since its start, for a person."""
         with suppress(OSError, ValueError), self.log.open("rb") as log:
-            log.seek(int(self._since.read_text()))
+            since = int(self._since.read_text())
+            log.seek(since if since <= self.log.stat().st_size else 0)  # it was rotated since
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
         return ""
 
@@ -111,12 +112,6 @@ class Program:
                     what_to_do=f"Its log: {self.log}",
                 )
             time.sleep(POLL_S)
-
-
-def rotate(log: Path, *, cap_bytes: int = LOG_CAP_BYTES) -> None:
-    """Keep one older log of at most `cap_bytes`, so that restarts can't fill the disk."""
-    if log.exists() and log.stat().st_size > cap_bytes:
-        log.replace(log.with_suffix(log.suffix + ".1"))
 
 
 def start_time(pid: int) -> str | None:

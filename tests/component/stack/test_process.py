@@ -16,7 +16,6 @@ from orchestrator.stack.process import (
     answers_tcp,
     record_pid,
     recorded_pid,
-    rotate,
     start_time,
 )
 from orchestrator.stack.steps import StepFailed
@@ -149,16 +148,6 @@ def test_a_half_written_pid_file_names_nobody(tmp_path: Path) -> None:
 def test_a_recorded_pid_is_found_again(tmp_path: Path) -> None:
     record_pid(tmp_path / "p", os.getpid())
     assert recorded_pid(tmp_path / "p") == os.getpid()
-
-
-def test_a_log_that_grew_big_is_set_aside_when_the_program_starts(tmp_path: Path) -> None:
-    log = tmp_path / "x.log"
-    log.write_text("0123456789")
-    rotate(log, cap_bytes=10)
-    assert log.exists()
-    rotate(log, cap_bytes=9)
-    assert not log.exists()
-    assert (tmp_path / "x.log.1").read_text() == "0123456789"
 
 
 def test_a_probe_says_whether_something_listens(program: Make) -> None:

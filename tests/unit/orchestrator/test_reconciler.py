@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from entrance.errors import Forbidden, NotFound, Unavailable
 from entrance.ports import Usage
 from entrance.session import Ended, RunId, TaskId, hash_token
 from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
-from orchestrator.domain.task import TaskStatus
+from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Completed, Sandbox
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
+from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import TASK, FakeWorld
 
 SAYS = ['{"type":"started","model":"m"}', '{"type":"text","text":"hello"}', "no json"]
@@ -510,3 +512,40 @@ async def test_a_task_that_waits_for_a_busy_agent_does_not_read_it_again(world: 
     assert await world.reconciler().handle(TASK.id)
     assert world.tracker.tasks[TASK.id].status is TaskStatus.OPEN, "it waits, and isn't refused"
     assert await world.runs.latest(TASK.id) is None
+
+
+async def test_a_task_that_waits_says_why_once_until_the_reason_changes(world: FakeWorld) -> None:
+    """It looks every few seconds: the log would hold nothing else."""
+    reconciler = world.reconciler()
+    with capture_logs() as said:
+        for closed in ("a leak", "a leak", "a leak", "another leak", "another leak"):
+            world.closed = closed
+            await reconciler.handle(TASK.id)
+        world.tracker.down = True
+        for _ in range(3):
+            await reconciler.handle(TASK.id)
+        assert reconciler.waits == {TASK.id: "Polarion is down"}
+        world.tracker.down = False
+        await reconciler.handle(TASK.id)
+        world.closed = ""
+        await reconciler.handle(TASK.id)
+        assert not reconciler.waits
+    assert [(line["event"], line.get("reason") or line.get("error")) for line in said] == [
+        ("waiting", "a leak"),
+        ("waiting", "another leak"),
+        ("step_postponed", "Polarion is down"),
+        ("waiting", "another leak"),
+    ]
+
+
+async def test_what_fails_again_and_again_is_logged_once(world: FakeWorld) -> None:
+    class Forbidding(FakeTracker):
+        async def task(self, task: TaskId) -> Task | None:
+            raise Forbidden(f"the service user may not read {task}")
+
+    world.tracker = Forbidding()
+    reconciler = world.reconciler()
+    with capture_logs() as said:
+        for _ in range(3):
+            assert await reconciler.handle(TASK.id)
+    assert [line["event"] for line in said] == ["step_failed"]
