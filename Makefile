@@ -12,8 +12,8 @@ help: ## this list
 env: ## the Python environment in .venv (every other target makes it when it must)
 	@orchestrator/stack/bootstrap.sh
 
-demo: env ## from nothing to a task that an agent did: set-up, sandbox, run, record
-	@$(BIN)/sandgate demo
+demo: env ## from nothing to a task that an agent did; HARNESS=claude-code|codex, MODEL=provider:model
+	@$(BIN)/sandgate demo $(if $(HARNESS),--harness=$(HARNESS)) $(if $(MODEL),--model=$(MODEL))
 
 up: env ## bring this installation up (what runs already stays as it is)
 	@$(BIN)/sandgate up

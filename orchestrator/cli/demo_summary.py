@@ -46,6 +46,7 @@ def _rows(summary: Mapping[str, Any], audit: Path) -> list[tuple[str, str]]:
     return [
         ("task", summary["task"]),
         ("run", f"{summary['run']} (record {summary['agent_run']})"),
+        ("agent", f"{summary['agent']}: {summary['harness']}, {summary['model']}"),
         ("outcome", f"{summary['outcome']} ({summary['cause']})"),
         (
             "branch",
@@ -53,11 +54,9 @@ def _rows(summary: Mapping[str, Any], audit: Path) -> list[tuple[str, str]]:
         ),
         ("diff", diff["stat"] if diff else "nothing was pushed"),
         ("tests", f"{tests['result'] or 'none'} ({tests['command']}, in the sandbox)"),
-        (
-            "tokens",
-            f"{used['input_tokens']} in, {used['output_tokens']} out, {used['calls']} calls",
-        ),
+        ("tokens", _tokens(used)),
         ("cost", f"{summary['cost_usd']} USD"),
+        ("served", _served(summary)),
         ("seconds", seconds),
         ("refused", "\n".join(refused) or "nothing"),
         (
@@ -66,3 +65,19 @@ def _rows(summary: Mapping[str, Any], audit: Path) -> list[tuple[str, str]]:
         ),
         ("look next", "\n".join(where)),
     ]
+
+
+def _tokens(used: Mapping[str, Any]) -> str:
+    cached = used["cache_read_tokens"] + used["cache_write_tokens"]
+    return (
+        f"{used['input_tokens']} in, {cached} cached, {used['output_tokens']} out, "
+        f"{used['calls']} calls"
+    )
+
+
+def _served(summary: Mapping[str, Any]) -> str:
+    """What the model says, beside what the door has metered."""
+    if summary["equal"]:
+        return "the same, to the token and the cent, by the model's own count"
+    served = summary["served"]
+    return f"NOT THE SAME by the model's own count: {_tokens(served)}, {served['cost_usd']} USD"

@@ -100,12 +100,25 @@ def doctor(json: JsonFlag = False) -> None:
         raise typer.Exit(Code.FAILED)
 
 
-def demo(json: JsonFlag = False) -> None:
+def demo(
+    harness: Annotated[
+        str, typer.Option(metavar="NAME", help=f"The harness that does the work: {CHOICE}.")
+    ] = "native",
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="The model, by name; a scripted one plays it. Each harness has a usual one.",
+        ),
+    ] = "",
+    json: JsonFlag = False,
+) -> None:
     """Run the whole story: a real bug in a real project is fixed by an agent in a sandbox."""
     # Imported here: the demo needs much that no other command does.
     from orchestrator.cli.demo import show_demo  # noqa: PLC0415
 
-    raise typer.Exit(code_of(show_demo(console, json=json)))
+    name = harness_of(harness)
+    raise typer.Exit(code_of(show_demo(console, harness=name, model=model, json=json)))
 
 
 def _provider(text: str) -> tuple[str, str]:

@@ -94,16 +94,24 @@ def test_a_table_a_sentence_and_a_summary_do_nothing_either(payload: str) -> Non
     is_harmless(shown((payload, [payload]), f"made {payload}", summary(run)), payload)
 
 
+USED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "calls")
+
+
 @pytest.mark.parametrize("payload", NASTY.values(), ids=NASTY.keys())
 def test_the_demos_table_does_nothing_either(tmp_path: Path, payload: str) -> None:
     summary = dict.fromkeys(
-        ("task", "run", "outcome", "cause", "branch", "cost_usd", "agent_run", "main_unchanged"),
+        (
+            *("task", "run", "outcome", "cause", "branch", "cost_usd", "agent_run"),
+            *("main_unchanged", "agent", "harness", "model"),
+        ),
         f"{payload} {MARKUP}",
     ) | {
         "repository_path": "/x",
         "diff": {"files": [payload], "stat": f" {payload} | 1 +\n{MARKUP}"},
         "tests": {"result": payload, "command": "pytest"},
-        "usage": {"input_tokens": 1, "output_tokens": 1, "calls": 1},
+        "usage": dict.fromkeys(USED, 1),
+        "served": {**dict.fromkeys(USED, 1), "cost_usd": payload},
+        "equal": False,
         "seconds": {"running": 1},
         "refused": [{"kind": payload, "reason": f"{payload} {MARKUP}"}],
         "transcript": {"attachment": payload, "bytes": 1},
