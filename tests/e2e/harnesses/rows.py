@@ -37,7 +37,6 @@ class Program:
     short: str
     provider: str
     model: str
-    other_model: str
     command: str
 
 
@@ -46,7 +45,6 @@ CLAUDE_CODE = Program(
     short="claude",
     provider="anthropic",
     model="claude-sonnet-5",
-    other_model="claude-haiku-5-5",
     command="/opt/harness/claude_code/claude",
 )
 CODEX = Program(
@@ -54,7 +52,6 @@ CODEX = Program(
     short="codex",
     provider="openai",
     model="gpt-5.6-terra",
-    other_model="gpt-6-luna",
     command="/opt/harness/codex/",
 )
 
@@ -77,8 +74,6 @@ class Row:
     """Whether the record says when a limit lifts."""
     nowhere: bool = False
     """Whether its provider can't be reached at all."""
-    granted: bool = True
-    """Whether its model was granted to it."""
     terms: Mapping[str, Any] = field(default_factory=dict)
     """Terms of its engagement that differ from everybody's."""
     only: str = ""
@@ -135,7 +130,6 @@ ROWS: tuple[Row, ...] = (
     _mends("cut once", "cut", "times: 1"),
     _mends("stall once", "stall", "times: 1"),
     _fails("overflow", "overflow", "context_overflow", "context_overflow"),
-    Row("not granted", f"- {ASK}", "harness_error", granted=False),
     Row("no tools", f"- {ASK}", "tools", terms={"tools": []}),
     Row(
         "budget spent",
@@ -235,9 +229,6 @@ def _begun(lodge: House, program: Program, row: Row) -> str:
     agent = f"{program.short}-{row.name.replace(' ', '-')}"
     provider = f"nowhere-{program.provider}" if row.nowhere else program.provider
     lodge.hire(agent, f"{provider}:{program.model}", program.name, **row.terms)
-    if not row.granted:  # after it was hired: a grant is of the model that it had then
-        model = f"{provider}:{program.other_model}"
-        lodge.runner.post("/api/agents", {"name": agent, "model": model, "harness": program.name})
     return lodge.task(_title(row), agent=agent, repository="")
 
 
