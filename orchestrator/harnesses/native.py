@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
+from orchestrator.harnesses.lines import object_in, raw, text_at
 from orchestrator.ports import Assignment, Start
 
 FOLDER = "/home/agent/.sandgate"
 """Outside of the repository's tree, so that nothing of ours is ever committed."""
-LONGEST_RAW = 4000
 
 
 class Native:
@@ -51,13 +49,11 @@ class Native:
 
     def read(self, line: str) -> tuple[str, Mapping[str, Any]]:
         """A line is `{"type": ..., ...}`; what can't be read is kept as `raw`."""
-        try:
-            said = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            return "raw", {"text": line[:LONGEST_RAW]}
-        if not isinstance(said, dict) or not isinstance(said.get("type"), str):
-            return "raw", {"text": line[:LONGEST_RAW]}
-        return said["type"], {key: value for key, value in said.items() if key != "type"}
+        said = object_in(line)
+        kind = text_at(said, "type")
+        if said is None or not kind:
+            return raw(line)
+        return kind, {key: value for key, value in said.items() if key != "type"}
 
 
 def _unless_empty(option: str, value: str) -> list[str]:

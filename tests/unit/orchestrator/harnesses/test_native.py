@@ -43,6 +43,12 @@ def test_a_line_is_an_event() -> None:
     assert Native().read(line) == ("text", {"text": "hi"})
 
 
-@pytest.mark.parametrize("line", ["", "{", "[1]", '{"type": 3}', '{"text": "x"}', "\ufffd"])
+DEEP = '{"type": "tool_call", "input":' + "[" * 300 + "]" * 300 + "}"
+"""Nobody behind us could write this out again."""
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[1]", '{"type": 3}', '{"text": "x"}', "\ufffd", '{"type": ""}', DEEP]
+)
 def test_what_is_no_event_is_kept_as_it_is(line: str) -> None:
     assert Native().read(line) == ("raw", {"text": line})
