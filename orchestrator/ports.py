@@ -323,6 +323,11 @@ class Harness(Protocol):
         """As an agent's `harness` field names it."""
         ...
 
+    @property
+    def speaks(self) -> frozenset[str]:
+        """Whose APIs it can talk to, as a provider's `dialect` names them."""
+        ...
+
     def start(self, assignment: Assignment) -> Start:
         """The files, command and environment for this assignment."""
         ...

@@ -105,6 +105,7 @@ class Reconciler:
             agent,
             agent_busy=busy,
             harnesses=world.offered,
+            unspoken=world.unspoken(agent.harness, agent.model) if agent else "",
             closed=closed,
         )
 

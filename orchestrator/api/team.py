@@ -25,6 +25,8 @@ class TeamRoutes:
     tools: frozenset[str]
     """The Polarion tools that there are."""
     harnesses: frozenset[str]
+    unspoken: Callable[[str, str], str]
+    """Why a harness can't talk to a model, as a sentence; empty when it can."""
     wake: Callable[[str], None]
     """Queues a task at once, so that nobody waits for the next poll."""
 
@@ -44,6 +46,8 @@ class TeamRoutes:
         if body.harness not in self.harnesses:
             known = ", ".join(sorted(self.harnesses))
             raise BadInput(f"harness: {body.harness} is unknown; there is {known}")
+        if trouble := self.unspoken(body.harness, body.model):
+            raise BadInput(f"model: {trouble}")
         agent = NewAgent(
             body.name, body.title or body.name, body.model, body.harness, body.instructions
         )

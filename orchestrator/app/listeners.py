@@ -75,6 +75,7 @@ async def open_api(
         vault=parts.vault,
         tools=TOOL_NAMES,
         harnesses=frozenset(HARNESSES),
+        unspoken=parts.world.unspoken,
         wake=wake,
     )
     tasks = TaskRoutes(parts.world.runs, parts.disks)

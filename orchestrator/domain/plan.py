@@ -38,6 +38,8 @@ class Observed:
     sandbox: SandboxState = SandboxState.NONE
     harnesses: frozenset[str] = frozenset()
     """Those whose program is in a sandbox image here."""
+    unspoken: str = ""
+    """Why the agent's harness can't talk to its model; empty when it can."""
     closed: str = ""
     """Why no run may start at all now (posture probe failing); empty when one may."""
 
@@ -116,6 +118,7 @@ def _between_runs(seen: Observed) -> Step:
     if seen.agent_busy:
         return Wait(f"{seen.engagement.bot} is busy with another task")
     refusal = refusal_of(seen.task, seen.engagement, seen.agent, seen.harnesses)
+    refusal = refusal or (f"{seen.unspoken}, then retry." if seen.unspoken else "")
     return Refuse(refusal) if refusal else StartRun(trigger)
 
 

@@ -69,6 +69,7 @@ class ClaudeCode:
     """Implements `Harness`."""
 
     name = "claude_code"
+    speaks = frozenset({"anthropic"})
 
     def start(self, assignment: Assignment) -> Start:
         """The prompt comes from a file on stdin: an argument has a limit, and a task may be long."""

@@ -106,6 +106,7 @@ class Codex:
     """Implements `Harness`."""
 
     name = "codex"
+    speaks = frozenset({"openai"})
 
     def start(self, assignment: Assignment) -> Start:
         """The command, its files, and the prompt as its input: an argument has a longest length."""

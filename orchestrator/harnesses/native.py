@@ -14,6 +14,7 @@ class Native:
     """Starts the native loop; its lines are our events already."""
 
     name = "native"
+    speaks = frozenset({"anthropic", "openai", "google"})
 
     def start(self, assignment: Assignment) -> Start:
         """The command and its two files."""

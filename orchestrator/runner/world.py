@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from entrance.errors import Conflict
+from entrance.model.provider import dialect_of
 from entrance.session import RunId, Session
 from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
@@ -85,6 +86,19 @@ class World:
     """What model providers speak, as far as an operator has said so."""
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)
     """Runs whose stored events are known to be counted."""
+
+    def unspoken(self, harness: str, model: str) -> str:
+        """Why a harness can't talk to a model, as a sentence without its end; empty when it can."""
+        provider = model.partition(":")[0]
+        dialect = self.dialects.get(provider) or dialect_of(provider)
+        known = self.harnesses.get(harness)
+        if known is None or dialect in known.speaks:
+            return ""
+        speaks = " or ".join(sorted(known.speaks))
+        return (
+            f"{harness} speaks the API of {speaks}, but the provider of {model} that of {dialect}: "
+            "choose another model or harness"
+        )
 
     def execd_token(self, run: RunId) -> str:
         """The access token of a run's execd: derived, so that it needn't be stored anywhere.

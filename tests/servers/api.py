@@ -67,6 +67,7 @@ class Api:
             vault=vault,
             tools=TOOLS,
             harnesses=frozenset(self.world.harnesses),
+            unspoken=self.world.unspoken,
             wake=self.woken.append,
         )
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)

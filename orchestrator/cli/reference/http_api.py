@@ -89,7 +89,7 @@ def runner() -> web.Application:
         "",
         HealthRoutes({}, str),
         RunRoutes(nothing),
-        TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing),
+        TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing, nothing),
         TaskRoutes(nothing, nothing),
     )
 

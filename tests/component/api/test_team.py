@@ -31,6 +31,13 @@ async def test_an_agent_is_made_with_a_bot_of_its_own(api: Api) -> None:
     assert (made.title, made.harness, made.model) == ("rex", "native", "anthropic:claude-test")
 
 
+async def test_a_harness_that_can_not_talk_to_the_model_is_refused(api: Api) -> None:
+    body = {**AGENT_BODY, "harness": "claude_code", "model": "openai:gpt-test"}
+    answer = await api.ask("POST", "/api/agents", body)
+    assert answer.status == 400
+    assert "claude_code speaks the API of anthropic" in answer.error["message"]
+
+
 async def test_an_unknown_harness_is_named_with_those_that_there_are(api: Api) -> None:
     answer = await api.ask("POST", "/api/agents", {**AGENT_BODY, "harness": "other"})
     assert answer.status == 400

@@ -35,7 +35,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         settings={
             "MODELS__PRICES": str(prices),
             "MODELS__SILENCE_S": str(SILENCE_S),
-            "RUNS__PARALLEL": "12",
+            "RUNS__PARALLEL": "6",
         },
     )
     yield from open_house(folder / "home", FILES, script, wanted)

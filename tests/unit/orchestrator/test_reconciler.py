@@ -109,6 +109,28 @@ async def test_the_token_is_in_the_harness_only_and_dies_with_the_run(world: Fak
     assert token.encode() not in transcript
 
 
+@pytest.mark.parametrize(
+    ("harness", "model", "speaks"),
+    [
+        ("claude_code", "anthropic:m", True),
+        ("claude_code", "openai:m", False),
+        ("codex", "openai:m", True),
+        ("codex", "house:m", False),
+        ("claude_code", "house:m", True),
+        ("codex", "company:m", True),
+        ("claude_code", "company:m", False),
+        ("native", "google:m", True),
+        ("unheard of", "google:m", True),
+    ],
+)
+def test_a_harness_talks_to_providers_whose_api_it_speaks(
+    world: FakeWorld, harness: str, model: str, *, speaks: bool
+) -> None:
+    """`company` was said to speak as OpenAI does; nobody said anything of `house`."""
+    world.dialects = {"company": "openai"}
+    assert (world.world().unspoken(harness, model) == "") is speaks
+
+
 async def test_the_harness_is_told_what_a_company_gateway_speaks(world: FakeWorld) -> None:
     world.dialects = {"anthropic": "openai"}
     await settle_down(world)

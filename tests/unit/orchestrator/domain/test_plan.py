@@ -157,6 +157,11 @@ def test_plan_gives_the_one_next_step(seen: Observed, step: Step) -> None:
             id="harness not in any sandbox here",
         ),
         pytest.param(
+            replace(SEEN, unspoken="codex can't talk to it"),
+            "codex can't talk to it, then retry.",
+            id="harness that doesn't speak the model's API",
+        ),
+        pytest.param(
             replace(SEEN, task=replace(TASK, repository="http://git.example/other.git")),
             "doesn't grant the repository",
             id="repository not granted",
