@@ -43,7 +43,8 @@ unit: env ## pure decisions, in seconds
 component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
 
-e2e: images ## real sandboxes; needs root, and the Docker engine that it installs if there is none
+e2e: env ## real sandboxes; needs root, and the Docker engine that it installs if there is none
+	@$(BIN)/python -m orchestrator.stack.build_images --every-harness
 	$(PYTEST) -p no:randomly --require-docker tests/e2e
 
 docs: env ## make the reference pages from the code

@@ -1,17 +1,18 @@
 """Sandboxes from the settings."""
 
 import json
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from ipaddress import IPv4Address
 
 import aiohttp
 import docker
-from docker.errors import DockerException
+from docker.errors import DockerException, ImageNotFound
 
-from entrance.errors import Unavailable
+from entrance.errors import NotFound, Unavailable
+from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.table import Bridge
-from orchestrator.adapters.opensandbox.blueprint import Blueprint
+from orchestrator.adapters.opensandbox.blueprint import Blueprint, program_in
 from orchestrator.adapters.opensandbox.engine import Engine
 from orchestrator.adapters.opensandbox.http import Server
 from orchestrator.adapters.opensandbox.lifecycle import Parts
@@ -59,6 +60,29 @@ def blueprint_of(settings: Settings) -> Blueprint:
         resolv_conf=given.resolv_conf,
         ttl_s=given.ttl_s,
     )
+
+
+def harnesses_there(settings: Settings) -> str:
+    """Which harnesses can be run here, with their versions.
+
+    Raises: NotFound when the image of one is gone; Unavailable when no engine answers.
+    """
+    given = settings.sandboxes
+    try:
+        with closing(connect(given.docker, timeout_s=ENGINE_S)) as client:
+            return ", ".join(_held(client, *each) for each in given.images.items())
+    except (DockerException, OSError) as error:
+        raise Unavailable(f"the Docker engine doesn't answer: {error}") from error
+
+
+def _held(client: docker.DockerClient, harness: str, image: str) -> str:
+    try:
+        labels = client.images.get(image).labels
+    except ImageNotFound as error:
+        raise NotFound(
+            f"the image of {harness} is gone from the engine ({image}); `sandgate up` makes it anew"
+        ) from error
+    return f"{harness} {program_in(labels).get('version', '')}".strip()
 
 
 def open_sandboxes(

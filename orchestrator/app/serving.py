@@ -17,7 +17,7 @@ from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door
 from orchestrator.app.parts import Parts, make_parts
-from orchestrator.app.sandboxes import ENGINE_S, bridge_of, seccomp_of
+from orchestrator.app.sandboxes import ENGINE_S, bridge_of, harnesses_there, seccomp_of
 from orchestrator.disks import Retention
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
@@ -47,7 +47,7 @@ async def serve(settings: Settings) -> None:
         own = (_retention(settings, parts), LogFiles(settings.home / "log"))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
-        health = HealthRoutes(_checks(parts, posture), lambda: posture.closed)
+        health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
         await janitor.restore()
         door = await open_door(settings, parts, stack)
         api = await open_api(settings, parts, stack, health=health, wake=queue.add)
@@ -96,7 +96,7 @@ def _posture(settings: Settings) -> Posture:
     return Posture(look)
 
 
-def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
+def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Check]:
     async def store() -> str:
         await parts.store.ping()
         return "it answers"
@@ -107,6 +107,9 @@ def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
     async def opensandbox() -> str:
         await parts.world.sandboxes.ping()
         return "it answers"
+
+    async def harnesses() -> str:
+        return await asyncio.to_thread(harnesses_there, settings)
 
     async def secrets() -> str:
         return f"{await parts.vault.check()} secrets sealed, each opens"
@@ -120,6 +123,7 @@ def _checks(parts: Parts, posture: Posture) -> dict[str, Check]:
         "Polarion": polarion,
         "OpenSandbox": opensandbox,
         "task disks": parts.disks.check,
+        "harnesses": harnesses,
         "vault": secrets,
         "audit log": audit,
     }

@@ -13,11 +13,13 @@ from orchestrator.cli.screen import print_json, print_table, say
 from orchestrator.settings import Environment
 from orchestrator.stack.down import down as take_down
 from orchestrator.stack.down import purge as take_away
+from orchestrator.stack.harness_programs import NATIVE
 from orchestrator.stack.installation import FILE
 from orchestrator.stack.status import status_of
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.up import bring_up
 from orchestrator.stack.wiring import Wishes, address_of
+from orchestrator.stack.wished import wished
 
 console = Console()
 
@@ -77,12 +79,14 @@ def down(
 
 def status(json: JsonFlag = False) -> None:
     """Say what of the installation runs."""
-    parts = status_of(installation())
+    here = installation()
+    parts = status_of(here)
     if json:
         print_json([part.as_json() for part in parts])
     else:
         rows = [(part.name, "running" if part.alive else "down", part.where) for part in parts]
         print_table(console, ("part", "state", "where"), rows)
+        say(console, f"harnesses: {', '.join((NATIVE, *wished(here)))}")
     if not all(part.alive for part in parts):
         raise typer.Exit(Code.NOT_RUNNING)
 

@@ -8,9 +8,12 @@ import typer
 from rich.console import Console
 
 from orchestrator.cli.files import read_text
-from orchestrator.cli.place import JsonFlag, runner
+from orchestrator.cli.harness import CHOICE, harness_of
+from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.repositories import Named, named
 from orchestrator.cli.screen import tell
+from orchestrator.stack.harness_programs import NATIVE
+from orchestrator.stack.wished import wished
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
 console = Console()
@@ -25,7 +28,9 @@ def create_agent(
             metavar="PROVIDER:MODEL", help="The model, such as `anthropic:claude-sonnet-5`."
         ),
     ],
-    harness: Annotated[str, typer.Option(help="The loop that runs it.")] = "native",
+    harness: Annotated[
+        str, typer.Option(metavar="NAME", help=f"The loop that runs it: {CHOICE}.")
+    ] = "native",
     title: Annotated[str, typer.Option(help="How people call it.")] = "",
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with its instructions.")
@@ -33,15 +38,19 @@ def create_agent(
     json: JsonFlag = False,
 ) -> None:
     """Create an agent in the Agent Pool, with a bot user of its own (or update it)."""
+    loop = harness_of(harness)
     body = {
         "name": name,
         "title": title,
         "model": model,
-        "harness": harness,
+        "harness": loop,
         "instructions": read_text(instructions) if instructions else "",
     }
     made = _post("/api/agents", body)
-    tell(console, made, f"{made['id']}: {name} acts as {made['bot']}", json=json)
+    sentences = [f"{made['id']}: {name} acts as {made['bot']}"]
+    if loop not in (NATIVE, *wished(installation())):
+        sentences.append(f"no sandbox here holds {loop} yet: `sandgate up --harness {loop}`")
+    tell(console, made, *sentences, json=json)
 
 
 def hire(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchestrator.stack.process import start_time
+from orchestrator.stack.pids import start_time
 from orchestrator.stack.steps import StepFailed
 
 POLL_S = 0.05

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack
 from orchestrator.adapters.disk import release_all
 from orchestrator.settings import Environment
 from orchestrator.stack.installation import FILE, Installation
-from orchestrator.stack.process import stop_recorded
+from orchestrator.stack.pids import stop_recorded
 from orchestrator.stack.remains import Remains, remains_of
 from orchestrator.stack.steps import StepFailed
 

@@ -14,6 +14,7 @@ import docker
 from docker.errors import DockerException
 
 from orchestrator.adapters.engine import SOCKET, connect
+from orchestrator.stack import room
 from orchestrator.stack.dockerd import (
     DAEMON_JSON,
     SETTINGS,
@@ -34,7 +35,6 @@ ANSWER_S = 5.0
 CALL_S = 120.0
 CONTAINERD_GONE_S = 5.0
 START_S = 60.0
-MIN_FREE_BYTES = 3 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +95,10 @@ def ensure(step: Step, packages: DebianPackages, *, docker_host: str | None) -> 
     return found
 
 
-def require_free_disk(folder: Path, *, min_bytes: int = MIN_FREE_BYTES) -> None:
-    """Raises: StepFailed when the disk of `folder` (or of its nearest parent) has too little room."""
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
-    if free < min_bytes:
-        raise StepFailed(
-            f"The disk of {folder} is nearly full",
-            why=f"{free / 1e9:.1f} GB are free, {min_bytes / 1e9:.1f} GB are needed",
-            what_to_do="Free some space and run the same command again.",
-        )
-
-
 def _install_and_start(step: Step, packages: DebianPackages) -> Engine:
     installed: list[str] = []
     if shutil.which("dockerd") is None:
-        require_free_disk(Path("/var/lib/docker"))
+        room.require_free(Path("/usr"), room.ENGINE, "to install the Docker engine")
         installed = packages.ensure(ENGINE_PACKAGES, doing=step.doing)
     if os.geteuid() != 0:
         raise StepFailed(

@@ -1,38 +1,27 @@
-"""Harnesses as programs: which npm platform package holds each, pinned, and which files we keep.
+"""Harnesses as programs: which npm package holds each, pinned, and which of its files we keep.
 
-The packages hold native binaries: no Node is needed to run them, and none runs to fetch them but
-npm itself (`npm pack` runs no install scripts).
+The packages hold native binaries: no Node is needed to run them.
 """
 
-import base64
-import hashlib
 import platform
-import shutil
-import subprocess
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from orchestrator.stack.npm import NpmPackage
 from orchestrator.stack.steps import StepFailed
 
-FETCH_S = 900.0
 NATIVE = "native"
 
 
 @dataclass(frozen=True, slots=True)
-class NpmPackage:
-    """One platform's package: `spec` for npm, `integrity` as npm writes it (sha512-BASE64)."""
-
-    spec: str
-    integrity: str
-
-
-@dataclass(frozen=True, slots=True)
 class HarnessProgram:
-    """What is taken of a harness's package; it is laid out in `/opt/harness/NAME/` of a sandbox."""
+    """What is taken of a harness's package; in a sandbox it lies below `/opt/harness/NAME/`."""
 
     version: str
+    size: int
+    """About how many bytes its package has."""
     packages: Mapping[str, NpmPackage]
     """By machine: x86_64, aarch64."""
     keep: tuple[str, ...]
@@ -46,14 +35,26 @@ class HarnessProgram:
         return self.command.format(machine=platform.machine())
 
     @property
-    def integrity(self) -> str:
-        """What identifies this machine's program."""
-        return self.packages[platform.machine()].integrity
+    def runs_here(self) -> bool:
+        """Say whether there is one for this machine."""
+        return platform.machine() in self.packages
+
+    @property
+    def package(self) -> NpmPackage:
+        """This machine's. Raises: StepFailed when there is none."""
+        if not self.runs_here:
+            raise StepFailed(
+                f"There is no {self.command} for this machine",
+                why=f"its maker has programs for {', '.join(self.packages)}, not {platform.machine()}",
+                what_to_do="Run such agents on the native loop, or on another machine.",
+            )
+        return self.packages[platform.machine()]
 
 
 HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
     "claude_code": HarnessProgram(
         version="2.1.332",
+        size=186_000_000,
         packages={
             "x86_64": NpmPackage(
                 "@anthropic-ai/claude-code-linux-x64@2.1.332",
@@ -71,6 +72,7 @@ HARNESS_PROGRAMS: Mapping[str, HarnessProgram] = {
     ),
     "codex": HarnessProgram(
         version="0.171.0",
+        size=172_000_000,
         packages={
             "x86_64": NpmPackage(
                 "@openai/codex@0.171.0-linux-x64",
@@ -97,88 +99,27 @@ NAMES = (NATIVE, *HARNESS_PROGRAMS)
 """Every harness that a sandbox can hold; the native loop is in each."""
 
 
-def lay_out(harness: str, into: Path, *, cache: Path) -> None:
-    """Put the kept files of `harness` into the folder `into`.
+def lay_out(harness: str, archive: Path, context: tarfile.TarFile) -> None:
+    """Add the kept files of a harness's package to an image's build context, below `opt/harness/`.
 
-    Raises: StepFailed when the package can't be had or isn't the pinned one.
+    Raises: StepFailed when the package doesn't hold the program where it should.
     """
     program = HARNESS_PROGRAMS[harness]
-    archive = fetch(program.packages[platform.machine()], cache=cache)
     keep = [path.format(machine=platform.machine()) for path in program.keep]
-    into.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(archive) as tar:
-        for member in tar:
+    found = set()
+    with tarfile.open(archive) as package:
+        for member in package:
             path = PurePosixPath(member.name).relative_to("package")
-            if member.isfile() and any(path.is_relative_to(kept) for kept in keep):
-                target = into / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                source = tar.extractfile(member)
-                if source is not None:
-                    with target.open("wb") as out:
-                        shutil.copyfileobj(source, out)
-                    # Set here: a chmod in a later image layer would copy 400 MB again.
-                    target.chmod(0o755)
-    if not (into / program.path).is_file():
+            source = package.extractfile(member) if member.isfile() else None
+            if source is not None and any(path.is_relative_to(kept) for kept in keep):
+                # Of root, and the same whenever it is made.
+                copy = tarfile.TarInfo(f"opt/harness/{harness}/{path}")
+                copy.size, copy.mode = member.size, 0o755
+                context.addfile(copy, source)
+                found.add(str(path))
+    if program.path not in found:
         raise StepFailed(
             f"The package of {harness} is laid out differently",
             why=f"it holds no {program.path}",
             what_to_do="Its row in harness_programs.py must be brought up to date.",
         )
-
-
-def fetch(package: NpmPackage, *, cache: Path) -> Path:
-    """The package's archive in `cache`, fetched by npm and checked against its pinned hash.
-
-    Raises: StepFailed when npm is missing, refuses, or hands over something else.
-    """
-    kept = cached(package, cache)
-    if kept.exists():
-        return kept
-    if shutil.which("npm") is None:
-        raise StepFailed(
-            f"{package.spec} can't be fetched",
-            why="there is no npm on this machine",
-            what_to_do="Install npm (its Node is not needed in the sandbox), then run it again.",
-        )
-    fresh = kept.with_suffix(".part")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    done = subprocess.run(
-        ["npm", "pack", "--silent", f"--pack-destination={fresh}", package.spec],
-        cwd=fresh,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=FETCH_S,
-    )
-    archives = list(fresh.glob("*.tgz"))
-    if done.returncode or not archives:
-        raise StepFailed(
-            f"Fetching {package.spec} failed",
-            why=done.stderr.strip()[-800:] or "npm left no archive",
-            what_to_do="Check that this machine reaches its npm registry.",
-        )
-    found = integrity_of(archives[0])
-    if found != package.integrity:
-        shutil.rmtree(fresh)
-        raise StepFailed(
-            f"{package.spec} is not the pinned package",
-            why=f"its hash is {found}, pinned is {package.integrity}",
-            what_to_do="Don't use it: find out who changed it.",
-        )
-    archives[0].replace(kept)
-    shutil.rmtree(fresh)
-    return kept
-
-
-def cached(package: NpmPackage, cache: Path) -> Path:
-    """Where the package's archive is kept: a name of its content's own."""
-    name = hashlib.sha256(package.integrity.encode()).hexdigest()[:16]
-    return cache / "npm" / f"{name}.tgz"
-
-
-def integrity_of(file: Path) -> str:
-    """The hash of a file as npm writes it."""
-    with file.open("rb") as body:
-        whole = hashlib.file_digest(body, "sha512")
-    return f"sha512-{base64.b64encode(whole.digest()).decode()}"

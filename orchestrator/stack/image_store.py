@@ -1,7 +1,7 @@
 """The engine's images as a store by content: found by a label, built, imported, proven, removed."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -76,21 +76,26 @@ class ImageStore:
         base: str,
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        """Build the image from the folder `context` on the image `base`, without a network.
+        """Build the image on the image `base`, without a network; `context` is a folder, or a tar of one.
 
         Raises: StepFailed with the end of the build's log.
         """
+        # Of a folder the engine's client first writes a tar; one that is there is sent as it is.
+        sent = context.open("rb") if context.is_file() else nullcontext()
         try:
-            self.client.images.build(
-                path=str(context),
-                tag=self.tag(kind, content),
-                buildargs={"BASE": base},
-                labels={**(labels or {}), CONTENT_LABEL: content},
-                network_mode="none",
-                rm=True,
-                forcerm=True,
-                timeout=BUILD_S,
-            )
+            with sent as tar:
+                self.client.images.build(
+                    path=str(context),
+                    fileobj=tar,
+                    custom_context=tar is not None,
+                    tag=self.tag(kind, content),
+                    buildargs={"BASE": base},
+                    labels={**(labels or {}), CONTENT_LABEL: content},
+                    network_mode="none",
+                    rm=True,
+                    forcerm=True,
+                    timeout=BUILD_S,
+                )
         except (BuildError, APIError) as error:
             raise StepFailed(f"Building the {kind} image failed", why=_log_of(error)) from error
 

@@ -1,8 +1,6 @@
-"""Programs that outlive us: started detached, known by pid and start time, stopped with a grace."""
+"""Programs that outlive us: started detached, known by pid, start time and mark, stopped with a grace."""
 
 import http.client
-import os
-import signal
 import socket
 import subprocess
 import time
@@ -12,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.log_files import rotate
+from orchestrator.stack.pids import mark, record_pid, recorded_pid, stop_recorded
 from orchestrator.stack.steps import StepFailed
 
 POLL_S = 0.02
-KILLED_WITHIN_S = 5.0
 
 
 class _Detached(subprocess.Popen[bytes]):
@@ -34,7 +32,7 @@ class Program:
     log: Path
     pid_file: Path
     env: Mapping[str, str] | None = field(default_factory=dict)
-    """The whole environment of the program: nothing is inherited, unless it is None."""
+    """The environment of the program, but for its mark: nothing is inherited, unless it is None."""
     cwd: Path | None = None
 
     def start(self) -> int:
@@ -57,7 +55,7 @@ class Program:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     cwd=self.cwd,
-                    env=None if self.env is None else dict(self.env),
+                    env=None if self.env is None else {**self.env, **mark(self.pid_file)},
                     start_new_session=True,
                 )
         except OSError as error:
@@ -74,7 +72,7 @@ class Program:
         return self.pid() is not None
 
     def stop(self, *, grace_s: float = 10.0) -> bool:
-        """TERM its process group, KILL after `grace_s`; say whether there was one to stop."""
+        """TERM whatever runs of it, KILL after `grace_s`; say whether there was anything to stop."""
         stopped = stop_recorded(self.pid_file, grace_s=grace_s)
         self.pid_file.unlink(missing_ok=True)
         return stopped
@@ -112,52 +110,6 @@ class Program:
                     what_to_do=f"Its log: {self.log}",
                 )
             time.sleep(POLL_S)
-
-
-def start_time(pid: int) -> str | None:
-    """When the live process `pid` started, in the kernel's ticks; None for none or a zombie."""
-    with suppress(ChildProcessError, OSError):
-        os.waitpid(pid, os.WNOHANG)  # only does something when it is our own dead child
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (OSError, ValueError):
-        return None
-    # The program's name may hold blanks and brackets: the fields begin after the last one.
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in "ZXx" else fields[19]
-
-
-def record_pid(pid_file: Path, pid: int) -> None:
-    """Write the pid and its start time, so that a reused pid is never taken for it."""
-    part = pid_file.with_suffix(".part")
-    part.write_text(f"{pid} {start_time(pid) or ''}\n")
-    part.replace(pid_file)
-
-
-def recorded_pid(pid_file: Path) -> int | None:
-    """The pid in the file if that very process still runs."""
-    try:
-        pid_text, began = pid_file.read_text().split()
-        pid = int(pid_text)
-    except (OSError, ValueError):
-        return None
-    return pid if start_time(pid) == began else None
-
-
-def stop_recorded(pid_file: Path, *, grace_s: float) -> bool:
-    """End the process group of the recorded process; say whether it ran."""
-    pid = recorded_pid(pid_file)
-    if pid is None:
-        return False
-    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILLED_WITHIN_S)):
-        with suppress(ProcessLookupError):
-            os.killpg(pid, number)
-        deadline = time.monotonic() + patience_s
-        while recorded_pid(pid_file) is not None and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-        if recorded_pid(pid_file) is None:
-            break
-    return True
 
 
 def answers_tcp(host: str, port: int, *, timeout_s: float = 1.0) -> bool:

@@ -14,7 +14,7 @@ from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.stack import pocketbase
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.process import recorded_pid
+from orchestrator.stack.pids import recorded_pid
 from orchestrator.stack.services import LOOPBACK
 from orchestrator.stack.steps import Step, StepFailed
 

@@ -50,7 +50,7 @@ def make_tar(
     doing(f"making a Debian {suite} root file system")
     tar.parent.mkdir(parents=True, exist_ok=True)
     part = tar.with_name(tar.name + ".part")
-    with tempfile.TemporaryDirectory(dir=tar.parent) as scratch:
+    with tempfile.TemporaryDirectory(dir=tar.parent, prefix="build-") as scratch:
         listing = Path(scratch) / "sources.list"
         listing.write_text("\n".join(lines) + "\n")
         done = subprocess.run(

@@ -58,9 +58,9 @@ class Service:
             return
         if self.program.alive():
             step.doing(f"restarting {self.program.name}: it is to run differently now")
-            self.program.stop()
         else:
             step.doing(f"starting {self.program.name}")
+        self.program.stop()  # also one whose pid file was lost
         require_free_port(self.program.name, self.port, LOOPBACK)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(wanted)

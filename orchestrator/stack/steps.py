@@ -26,16 +26,26 @@ class StepFailed(Exception):
 class Step:
     """One running step. Without a word to `doing` it counts as already done."""
 
-    def __init__(self, title: str, show: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        title: str,
+        show: Callable[[str], None],
+        show_detail: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.title = title
         self.worked = False
         self.remark = ""
         self._show = show
+        self._show_detail = show_detail
 
     def doing(self, what: str) -> None:
         """Say that real work begins now; may be said several times."""
         self.worked = True
         self._show(what)
+
+    def detail(self, what: str) -> None:
+        """Say how far the work is. Often: only who watches a terminal sees it."""
+        self._show_detail(what)
 
     def note(self, remark: str) -> None:
         """Leave a remark for the step's closing line (a version, a port, a tag)."""
@@ -55,7 +65,11 @@ class Steps:
         began = self._clock()
         # A spinner redraws its line: in a log file that would be noise.
         status = self.console.status(escape(title)) if self.console.is_terminal else None
-        step = Step(title, lambda what: self._progress(title, what, status))
+        step = Step(
+            title,
+            lambda what: self._progress(title, what, status),
+            lambda what: self._progress(title, what, status) if status else None,
+        )
         try:
             with status or nullcontext():
                 yield step

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from orchestrator.settings import service_environment
-from orchestrator.stack import engine, local_git, network, pocketbase, services, wished
+from orchestrator.stack import engine, local_git, network, pocketbase, room, services, wished
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
@@ -22,7 +22,7 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
     env = service_environment()
     debian = DebianPackages()
     with steps.step("Disk"):
-        engine.require_free_disk(wishes.home)
+        room.require_free(wishes.home, room.WORKING, "for databases and logs")
     with steps.step("Tools") as step:
         debian.ensure(TOOLS, doing=step.doing)
     with steps.step("Docker engine") as step:

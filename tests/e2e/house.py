@@ -21,7 +21,7 @@ from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.demo.project import DemoRepository
 from orchestrator.stack.demo.stage import Play, Stage, serve_stage
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.process import recorded_pid
+from orchestrator.stack.pids import recorded_pid
 from orchestrator.stack.services import LOOPBACK
 from orchestrator.stack.steps import Steps
 from orchestrator.stack.up import bring_up

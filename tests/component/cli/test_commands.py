@@ -35,6 +35,23 @@ async def test_an_agent_is_created(api: Api, tmp_path: Path) -> None:
     assert api.hiring.agents[0].instructions == "Be kind.\n"
 
 
+async def test_a_harness_is_named_with_either_dash_and_one_that_is_not_here_is_told(
+    api: Api,
+) -> None:
+    for name in ("claude-code", "claude_code"):
+        done = await sandgate_beside(
+            "agent", "create", "cody", "--model", "anthropic:m", "--harness", name
+        )
+        assert done.code == 0
+        assert "`sandgate up --harness claude_code`" in done.out
+        assert api.hiring.agents[-1].harness == "claude_code"
+    done = await sandgate_beside("agent", "create", "x", "--model", "a:m", "--harness", "pilot")
+    assert (done.code, done.err) == (
+        Code.USAGE,
+        "--harness pilot: there is native|claude-code|codex\n",
+    )
+
+
 async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
     done = await sandgate_beside("agent", "create", "rex", "--model", "anthropic:m", "--json")
     assert done.json == {"id": "AGENTS/AGENTS-1", "bot": "bot-rex"}

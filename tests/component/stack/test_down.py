@@ -11,6 +11,7 @@ import pytest
 from entrance.errors import Unavailable
 from orchestrator.stack.down import PROGRAMS, down, purge
 from orchestrator.stack.installation import FILE, Installation
+from orchestrator.stack.pids import marked
 from orchestrator.stack.process import Program
 from orchestrator.stack.remains import NoEngine
 from orchestrator.stack.steps import StepFailed
@@ -50,6 +51,7 @@ def program(here: Installation, name: str, code: str = SLEEPS) -> Program:
         argv=(sys.executable, "-I", "-c", code),
         log=here.log / f"{name}.log",
         pid_file=here.run / f"{name}.pid",
+        env={"LANG": "C.UTF-8"},
     )
 
 
@@ -164,6 +166,19 @@ def test_another_up_or_down_at_work_is_not_disturbed(here: Installation) -> None
     with here.only_one(), pytest.raises(StepFailed, match=r"Another .* is at work"):
         list(down(here, FakeRemains()))
     assert alive(here) == {"runner", "polarion", "githost"}
+
+
+def test_a_program_whose_pid_file_is_gone_is_stopped_too(
+    here: Installation, other: Installation
+) -> None:
+    (here.run / "polarion.pid").unlink()
+    assert "stopped polarion" in list(purge(here, FakeRemains()))
+    assert not marked_in(here)
+    assert len(marked_in(other)) == 3
+
+
+def marked_in(here: Installation) -> list[str]:
+    return [file.stem for file in marked() if file.parent == here.run]
 
 
 def test_a_pid_that_another_process_has_now_is_left_alone(here: Installation) -> None:

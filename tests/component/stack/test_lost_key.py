@@ -15,7 +15,7 @@ from orchestrator.cli.codes import Code
 from orchestrator.settings import service_environment
 from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.process import record_pid
+from orchestrator.stack.pids import record_pid
 from orchestrator.stack.wiring import Wishes, runner_env
 from tests.servers.command import sandgate
 from tests.servers.pocketbase import PocketBaseServer

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.stack.pids import MARK, marked, record_pid, recorded_pid, start_time
 from orchestrator.stack.process import (
     Program,
     answers_http,
     answers_tcp,
-    record_pid,
-    recorded_pid,
-    start_time,
 )
 from orchestrator.stack.steps import StepFailed
 
@@ -61,7 +59,8 @@ def test_a_program_runs_in_a_session_of_its_own_with_only_its_own_environment(
     sleeper.wait_ready(said(sleeper, "GREETING"), timeout_s=10)
     assert os.getsid(pid) == pid
     assert str(tmp_path) in sleeper.log_tail()
-    assert "PATH" not in sleeper.log_tail()
+    assert MARK in sleeper.log_tail()
+    assert "PATH'" not in sleeper.log_tail()
 
 
 def test_a_running_program_is_not_started_again(program: Make) -> None:
@@ -94,6 +93,31 @@ def test_a_program_that_ignores_term_is_killed_with_its_children(program: Make) 
     deadline = time.monotonic() + 5
     while start_time(child) is not None and time.monotonic() < deadline:
         time.sleep(0.01)
+    assert start_time(child) is None
+
+
+def test_a_program_whose_pid_file_is_lost_is_found_by_its_mark(program: Make) -> None:
+    sleeper = program(SLEEP)
+    pid = sleeper.start()
+    sleeper.wait_ready(said(sleeper, "up"), timeout_s=10)
+    sleeper.pid_file.unlink()
+    assert marked()[sleeper.pid_file] == [pid]
+    assert sleeper.stop()
+    assert start_time(pid) is None
+    assert not sleeper.stop()
+
+
+def test_a_child_that_made_a_session_of_its_own_ends_with_it(program: Make) -> None:
+    code = (
+        "import subprocess, time; "
+        "child = subprocess.Popen(['/bin/sleep', '60'], start_new_session=True); "
+        "print('child', child.pid, flush=True); time.sleep(60)"
+    )
+    sleeper = program(code)
+    sleeper.start()
+    sleeper.wait_ready(said(sleeper, "child"), timeout_s=10)
+    child = int(sleeper.log_tail().split()[1])
+    assert sleeper.stop()
     assert start_time(child) is None
 
 

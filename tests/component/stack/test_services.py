@@ -63,6 +63,14 @@ def test_the_same_program_keeps_running(make: Make) -> None:
     assert make().program.pid() == pid
 
 
+def test_one_whose_pid_file_is_lost_is_not_in_its_own_way(make: Make) -> None:
+    ensure(make())
+    lost = make().program.pid()
+    make().program.pid_file.unlink()
+    assert ensure(make()) == ["starting the listener"]
+    assert make().program.pid() not in (None, lost)
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"env": {"SANDGATE_X": "2"}}, {"content": "newer code"}, {"code": LISTENS + "\n# newer"}],

@@ -25,6 +25,7 @@ from orchestrator.ports import SandboxSpec
 from orchestrator.stack import network
 from orchestrator.stack.engine import Engine as DockerEngine
 from orchestrator.stack.engine import find
+from orchestrator.stack.harness_programs import HARNESS_PROGRAMS
 from orchestrator.stack.image_store import ImageStore
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.opensandbox import OpenSandboxServer, seccomp_profile
@@ -140,7 +141,8 @@ def open_lab(home: Path, port: int, env: dict[str, str]) -> Iterator[Lab]:
     assert found is not None
     client = found.client()
     bridge = new_bridge()
-    images = ImageBuilder(found, bridge.name, home / "cache").ensure(Step("images", print))
+    builder = ImageBuilder(found, bridge.name, home / "cache", harnesses=tuple(HARNESS_PROGRAMS))
+    images = builder.ensure(Step("images", print))
     network.ensure(client, bridge)
     (home / "tasks").mkdir(parents=True)
     server = OpenSandboxServer(

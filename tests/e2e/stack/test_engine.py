@@ -17,7 +17,7 @@ from io import StringIO
 from rich.console import Console
 from orchestrator.stack import engine
 from orchestrator.stack.packages import DebianPackages
-from orchestrator.stack.process import recorded_pid, stop_recorded
+from orchestrator.stack.pids import recorded_pid, stop_recorded
 from orchestrator.stack.steps import Steps
 
 def up():

@@ -1,5 +1,6 @@
 """The images, built for real; what a sandbox made from them can and can't do."""
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
@@ -8,13 +9,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from orchestrator.adapters.opensandbox.blueprint import PROGRAM_LABELS, program_in
 from orchestrator.stack import engine
 from orchestrator.stack.content import copy_content
 from orchestrator.stack.engine import Engine
+from orchestrator.stack.harness_programs import HARNESS_PROGRAMS
+from orchestrator.stack.image_recipes import OF_HARNESS
 from orchestrator.stack.image_store import CONTENT_LABEL, ImageStore, run_once
 from orchestrator.stack.images import IMAGES, ImageBuilder, ImageTags
 from orchestrator.stack.installation import name_of
-from orchestrator.stack.steps import StepFailed, Steps
+from orchestrator.stack.npm import client
+from orchestrator.stack.steps import Step, StepFailed, Steps
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
@@ -43,7 +48,11 @@ def builder(docker: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     # A copy: an edit while the tests run would be other content, rightly built anew.
     copy_content(IMAGES, home / "images")
     made = ImageBuilder(
-        engine=docker, name=name_of(home), cache=home / "cache", source=home / "images"
+        engine=docker,
+        name=name_of(home),
+        cache=home / "cache",
+        harnesses=tuple(HARNESS_PROGRAMS),
+        source=home / "images",
     )
     yield made
     with ImageStore.on(docker, made.name) as store:
@@ -61,11 +70,13 @@ def store(builder: ImageBuilder) -> Iterator[ImageStore]:
         yield opened
 
 
-def in_sandbox(store: ImageStore, tags: ImageTags, script: str, **env: str) -> str:
+def in_sandbox(
+    store: ImageStore, tags: ImageTags, script: str, harness: str = "native", **env: str
+) -> str:
     """What a shell script says as the agent, without a network and without a task's mounts."""
     return run_once(
         store.client,
-        tags.sandbox,
+        tags.by_harness[harness],
         ["sh", "-c", script],
         environment={"TMPDIR": "/dev/shm"} | env,  # noqa: S108 - in a container
         cap_drop=["ALL"],
@@ -85,38 +96,80 @@ def test_another_installation_tags_the_same_image_instead_of_building_it(
     try:
         theirs, shown = ensure(other)
         assert shown.startswith("ok ")
-        ids = {store.client.images.get(tag).id for tag in (tags.sandbox, theirs.sandbox)}
-        assert len(ids) == 1
+        for harness, tag in tags.by_harness.items():
+            assert len({_id(store, tag), _id(store, theirs.by_harness[harness])}) == 1
     finally:
         with ImageStore.on(other.engine, other.name) as others:
             removed = others.remove_all()
-    assert {theirs.sandbox, theirs.execd} <= set(removed)
-    assert store.has("sandbox", builder.content("sandbox"))
+    assert {*theirs.by_harness.values(), theirs.execd} <= set(removed)
+    for kind in OF_HARNESS.values():
+        assert store.has(kind, builder.content(kind))
 
 
 def test_an_image_names_no_installation_that_its_containers_would_inherit(
     store: ImageStore, tags: ImageTags
 ) -> None:
-    for tag in (tags.sandbox, tags.execd):
-        assert set(store.client.images.get(tag).labels) == {CONTENT_LABEL}
+    for tag in (*tags.by_harness.values(), tags.execd):
+        assert set(store.client.images.get(tag).labels) <= {CONTENT_LABEL, *PROGRAM_LABELS.values()}
+
+
+def test_an_image_says_which_program_it_holds(store: ImageStore, tags: ImageTags) -> None:
+    for harness, program in HARNESS_PROGRAMS.items():
+        labels = store.client.images.get(tags.by_harness[harness]).labels
+        assert program_in(labels) == {
+            "name": harness,
+            "version": program.version,
+            "integrity": program.package.integrity,
+        }
+    assert program_in(store.client.images.get(tags.sandbox).labels)["name"] == "native"
+
+
+def test_a_harness_adds_its_program_and_changes_nothing_else(
+    store: ImageStore, tags: ImageTags
+) -> None:
+    below = store.client.images.get(tags.sandbox).attrs
+    for tag in tags.by_harness.values():
+        image = store.client.images.get(tag).attrs
+        layers = image["RootFS"]["Layers"]
+        assert layers[: len(below["RootFS"]["Layers"])] == below["RootFS"]["Layers"]
+        assert len(layers) <= len(below["RootFS"]["Layers"]) + 1
+        for setting in ("User", "Env", "WorkingDir", "Entrypoint"):
+            assert image["Config"][setting] == below["Config"][setting]
 
 
 def test_what_an_upgrade_leaves_behind_is_removed(
     builder: ImageBuilder, tags: ImageTags, store: ImageStore, tmp_path: Path
 ) -> None:
     copy_content(builder.source, tmp_path / "images")
-    older = replace(builder, name="sg0e2e03", cache=tmp_path / "cache", source=tmp_path / "images")
+    older = replace(
+        builder,
+        name="sg0e2e03",
+        cache=tmp_path / "cache",
+        harnesses=(),
+        source=tmp_path / "images",
+    )
+    (tmp_path / "empty.tar").write_bytes(b"\0" * 10240)
     with ImageStore.on(older.engine, older.name) as olders:
         try:
             old, _ = ensure(older)
+            olders.import_tar("sandbox-codex", "01dc0de", tmp_path / "empty.tar")
+            assert olders.has("sandbox-codex", older.content("sandbox-codex")), (
+                "not wished, but now's"
+            )
             with (tmp_path / "images" / "execd" / "bootstrap.sh").open("a") as script:
                 script.write("# changed\n")
             new, _ = ensure(older)
             kept = {tag for tag in (old.execd, new.execd) if _exists(olders, tag)}
             assert kept == {new.execd}
+            assert not _exists(olders, olders.tag("sandbox-codex", "01dc0de"))
+            assert _exists(olders, olders.tag("sandbox-codex", older.content("sandbox-codex")))
         finally:
             olders.remove_all()
     assert _exists(store, tags.sandbox)
+
+
+def _id(store: ImageStore, tag: str) -> str:
+    return str(store.client.images.get(tag).id)
 
 
 def _exists(store: ImageStore, tag: str) -> bool:
@@ -134,7 +187,7 @@ def test_a_base_that_does_not_run_is_removed_and_told(store: ImageStore, tmp_pat
     store.import_tar("base", "00e2e", tmp_path / "empty.tar")
     tag = store.tag("base", "00e2e")
     with pytest.raises(StepFailed, match="does not run"):
-        store.prove(tag)
+        store.prove(tag, "git", "--version")
     assert not store.has("base", "00e2e")
 
 
@@ -147,14 +200,18 @@ def test_the_agent_is_nobody_special(store: ImageStore, tags: ImageTags) -> None
     ]
 
 
+@pytest.mark.parametrize("harness", OF_HARNESS)
 def test_nothing_is_writable_to_the_agent_before_its_mounts_come(
-    store: ImageStore, tags: ImageTags
+    harness: str, store: ImageStore, tags: ImageTags
 ) -> None:
-    assert in_sandbox(store, tags, "find / -xdev -writable -not -type l 2>/dev/null || :") == ""
+    writable = "find / -xdev -writable -not -type l 2>/dev/null || :"
+    assert in_sandbox(store, tags, writable, harness=harness) == ""
 
 
-def test_no_file_raises_anyones_rights(store: ImageStore, tags: ImageTags) -> None:
-    assert in_sandbox(store, tags, "find / -xdev -perm /6000 2>/dev/null || :") == ""
+@pytest.mark.parametrize("harness", OF_HARNESS)
+def test_no_file_raises_anyones_rights(harness: str, store: ImageStore, tags: ImageTags) -> None:
+    rights = "find / -xdev -perm /6000 2>/dev/null || :"
+    assert in_sandbox(store, tags, rights, harness=harness) == ""
 
 
 def test_the_archives_addresses_stay_outside(store: ImageStore, tags: ImageTags) -> None:
@@ -220,3 +277,18 @@ def test_execds_image_holds_what_the_opensandbox_server_copies(
         assert container.status == "running"
     finally:
         container.remove(force=True)
+
+
+def test_where_there_is_no_npm_one_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said: list[str] = []
+    npm = client(tmp_path, Step("Images", said.append))
+    assert said == ["downloading npm itself, 61 MB: this machine has none"]
+    done = subprocess.run(
+        [*npm, "--version"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.count(".") == 2
+    assert client(tmp_path, Step("Images", said.append)) == npm
+    assert len(said) == 1, "once is enough"

@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.adapters.firewall.standing import listed, wrong_with
 from orchestrator.settings import inherited_environment
-from orchestrator.stack.process import recorded_pid
+from orchestrator.stack.pids import recorded_pid
 from orchestrator.stack.services import polarion_token
 from orchestrator.stack.wiring import bridge_of
 from tests.e2e import damage

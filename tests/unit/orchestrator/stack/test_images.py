@@ -5,8 +5,9 @@ import pytest
 
 from orchestrator.stack.content import copy_content
 from orchestrator.stack.engine import Engine
+from orchestrator.stack.image_recipes import KINDS
 from orchestrator.stack.image_store import name_servers
-from orchestrator.stack.images import IMAGES, KINDS, ImageBuilder
+from orchestrator.stack.images import IMAGES, ImageBuilder
 
 NOWHERE = Engine(
     url="unix:///nowhere",

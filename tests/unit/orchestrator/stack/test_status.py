@@ -1,13 +1,15 @@
 """What of an installation runs."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.process import record_pid
+from orchestrator.stack.pids import record_pid
 from orchestrator.stack.status import status_of
+from orchestrator.stack.wiring import Wishes, providers_of
 
 
 @pytest.fixture
@@ -38,14 +40,24 @@ def test_what_runs_is_told_from_what_does_not(here: Installation) -> None:
     }
 
 
-def test_the_git_host_is_a_part_once_it_serves_and_the_model_while_it_runs(
-    here: Installation,
-) -> None:
+def test_the_git_host_is_a_part_once_it_serves(here: Installation) -> None:
+    assert "githost" not in alive(here)
     here.data("githost").mkdir()
     assert alive(here)["githost"] is False
+
+
+def test_the_scripted_model_is_a_part_while_it_runs(here: Installation) -> None:
     assert "model" not in alive(here)
     record_pid(here.run / "model.pid", os.getpid())
     assert alive(here)["model"] is True
+
+
+def test_a_scripted_model_that_is_needed_and_down_is_shown(here: Installation) -> None:
+    elsewhere = Wishes(here.home, providers={"anthropic": "https://models.example"})
+    providers_of(here, elsewhere)
+    assert "model" not in alive(here)
+    providers_of(here, replace(elsewhere, providers={"x": f"http://127.0.0.1:{here.ports.model}"}))
+    assert alive(here)["model"] is False
 
 
 def test_every_part_says_where_it_is(here: Installation) -> None:

@@ -102,6 +102,29 @@ def test_a_label_is_always_one_that_kubernetes_would_take(text: str) -> None:
     assert re.fullmatch(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?", label_value(text))
 
 
+def test_each_harness_has_the_image_with_its_program() -> None:
+    for harness in ("native", "codex"):
+        asked = create_request(BLUEPRINT, replace(SPEC, harness=harness))
+        assert asked["image"] == {"uri": BLUEPRINT.images[harness]}
+
+
+def test_a_harness_without_an_image_is_refused() -> None:
+    with pytest.raises(Forbidden, match="claude_code"):
+        create_request(BLUEPRINT, replace(SPEC, harness="claude_code"))
+
+
+def test_the_record_says_which_image_and_program_it_was() -> None:
+    found = container()
+    found["Config"]["Labels"] |= {
+        "sandgate.harness": "codex",
+        "sandgate.harness.version": "0.171.0",
+        "sandgate.harness.integrity": "sha512-x",
+    }
+    told = facts(BLUEPRINT, found)
+    assert told["harness"] == {"name": "codex", "version": "0.171.0", "integrity": "sha512-x"}
+    assert (told["image"], told["image_id"]) == (BLUEPRINT.images["native"], "sha256:1")
+
+
 def test_the_facts_for_the_record_hold_no_token() -> None:
     told: dict[str, Any] = facts(BLUEPRINT, container())
     assert told["runtime"] == "runc"

@@ -1,6 +1,7 @@
 """A container that is other than asked is found out, whatever it is that differs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +26,10 @@ def networks(**changes: Any) -> Change:
 
 def test_a_container_as_asked_has_no_difference() -> None:
     assert differences(container(), BLUEPRINT, SPEC) == []
+
+
+def test_the_image_of_another_harness_is_another_image() -> None:
+    assert differences(container(), BLUEPRINT, replace(SPEC, harness="codex")) != []
 
 
 @pytest.mark.parametrize(
