@@ -194,9 +194,10 @@ SCENES = """\
 """What a person does in the middle of a run, or after it: see `scenes`."""
 
 REST = """\
-  # A harness that makes its conversation shorter asks for a summary: that doesn't fit either.
+  # A harness that has shortened its conversation goes on here, and it doesn't fit again.
   - name: rest
     steps:
+      - shell: 'true'
       - fail: overflow
 """
 
