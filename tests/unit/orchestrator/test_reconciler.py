@@ -442,6 +442,16 @@ async def test_a_task_that_can_not_be_run_says_why_once(world: FakeWorld) -> Non
     assert [c.title for c in world.tracker.comments[TASK.id]] == ["Can't be run"]
 
 
+async def test_an_agent_whose_harness_is_in_no_sandbox_here_is_refused(
+    world: FakeWorld,
+) -> None:
+    world.offered = frozenset({"codex"})
+    assert await settle_down(world) is None
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+    assert "`sandgate up --harness native`" in world.tracker.comments[TASK.id][0].text
+    assert not world.sandboxes.made
+
+
 class Crashing:
     """Dies once, just before or just after the n-th change of the world."""
 

@@ -182,6 +182,7 @@ def test_a_runner_that_is_down_says_what_starts_it(home: Path) -> None:
         ("run", "ls", "--limit", "0"),
         ("run", "ls", "--limit", "many"),
         ("secret", "set"),
+        ("up", "--harness", "pilot"),
         ("up", "--model", "anthropic"),
         ("up", "--model", "anthropic=ftp://x"),
         ("up", "--model", "anthropic=https://me:hunter2@models.example"),
