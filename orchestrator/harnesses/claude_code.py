@@ -6,7 +6,9 @@ Seen with 2.1.332 (`stack/harness_programs.py` pins it); look again at what a ne
   so that no hook, permission, environment or model of `.claude/settings.json` counts, nor of the
   agent's own home; with them goes every CLAUDE.md. Naming the tree once more (`--add-dir`, with its
   variable) brings back the repository's `CLAUDE.md`, `.claude/CLAUDE.md`, `.claude/rules/` and what
-  they import, and nothing else. `.mcp.json` is not read (`--strict-mcp-config`).
+  they import, and nothing else. `AGENTS.md` is read where there is no `CLAUDE.md`, as the program
+  itself would: a folder of ours that imports it is named too. `.mcp.json` is not read
+  (`--strict-mcp-config`).
 - Conversations live in `~/.claude/projects/<the folder, dashed>/<id>.jsonl` and are resumed from the
   same folder only. The first system text would be kept for them: `--system-prompt-snapshot off`.
 - The run token is in the environment only: the MCP file names its variable.
@@ -26,6 +28,11 @@ from orchestrator.ports import Assignment, Start
 PROGRAM = "/opt/harness/claude_code/claude"
 FOLDER = "/home/agent/.sandgate"
 """Outside of the repository's tree, so that nothing of ours is ever committed."""
+WORDS = f"{FOLDER}/words"
+LAUNCH = f"""\
+if [ -e AGENTS.md ] && [ ! -e CLAUDE.md ]; then set -- "$@" --add-dir={WORDS}; fi
+exec "$@" <{FOLDER}/prompt.md
+"""
 SERVER = "sandgate"
 TOOLS = "Bash,Edit,NotebookEdit,Read,Task,Write"
 """The tools that are of use in a sandbox. Without the others (web, cron, work trees, workflows...)
@@ -75,7 +82,7 @@ class ClaudeCode:
         """The prompt comes from a file on stdin: an argument has a limit, and a task may be long."""
         provider, _, model = assignment.model.partition(":")
         return Start(
-            argv=["/bin/sh", "-c", f'exec "$@" <{FOLDER}/prompt.md', "sh", *_argv(assignment)],
+            argv=["/bin/sh", "-c", LAUNCH, "sh", *_argv(assignment)],
             env={
                 **_SWITCHES,
                 "ANTHROPIC_AUTH_TOKEN": assignment.run_token,
@@ -90,6 +97,7 @@ class ClaudeCode:
                 f"{FOLDER}/system.md": assignment.system.encode(),
                 f"{FOLDER}/prompt.md": assignment.prompt.encode(),
                 f"{FOLDER}/mcp.json": _MCP,
+                f"{WORDS}/CLAUDE.md": f"@{assignment.workdir}/AGENTS.md\n".encode(),
             },
             cwd=assignment.workdir,
         )

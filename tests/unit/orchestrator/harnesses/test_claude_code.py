@@ -84,7 +84,8 @@ def test_long_texts_are_in_files_outside_of_the_repository() -> None:
     assert max(len(argument) for argument in start.argv) < 200
     assert not any(path.startswith("/workspace") for path in start.files)
     assert start.files["/home/agent/.sandgate/prompt.md"] == b"Do it.\n" * 100_000
-    assert start.argv[:3] == ["/bin/sh", "-c", 'exec "$@" </home/agent/.sandgate/prompt.md']
+    assert start.argv[:2] == ["/bin/sh", "-c"]
+    assert start.argv[2].endswith('exec "$@" </home/agent/.sandgate/prompt.md\n')
 
 
 def test_the_door_is_the_model_and_the_tools() -> None:
