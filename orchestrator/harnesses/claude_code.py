@@ -132,6 +132,8 @@ def _argv(assignment: Assignment) -> Sequence[str]:
     ]
 
 
+_NO_FACTS = frozenset({"session_id", "subtype", "type", "uuid"})
+
 _Event = tuple[str, Mapping[str, Any]]
 _Said = Mapping[str, Any]
 
@@ -152,7 +154,17 @@ def _system(said: _Said) -> _Event | None:
                 "delay_s": round(number_at(said, "retry_delay_ms") / 1000, 3),
             }
         case _:
-            return None
+            return raw(_aside(said)) if text_at(said, "subtype") else None
+
+
+def _aside(said: _Said) -> str:
+    """A notice that nobody counts on, as words: `vcs_state_changed: kind push, branch agent/x`."""
+    facts = [
+        f"{key} {value}"
+        for key, value in said.items()
+        if key not in _NO_FACTS and isinstance(value, str | int | float)
+    ]
+    return ": ".join(filter(None, (text_at(said, "subtype"), ", ".join(facts))))
 
 
 def _started(said: _Said) -> Mapping[str, Any]:
@@ -182,8 +194,10 @@ def _assistant(said: _Said) -> _Event | None:
     """Each block of an answer comes in a line of its own. What the program itself says is `raw`."""
     message = said.get("message")
     blocks = objects(message.get("content")) if isinstance(message, dict) else []
-    if not blocks or text_at(message, "model") == "<synthetic>":
+    if not blocks:
         return None
+    if text_at(message, "model") == "<synthetic>":
+        return raw(shown(blocks))
     kinds = {text_at(block, "type") for block in blocks}
     if kinds == {"text"}:
         return "text", {"text": "\n".join(text_at(block, "text") for block in blocks)}
@@ -205,7 +219,7 @@ def _user(said: _Said) -> _Event | None:
     blocks = objects(message.get("content")) if isinstance(message, dict) else []
     results = [block for block in blocks if block.get("type") == "tool_result"]
     if not results:
-        return None
+        return raw(shown(blocks)) if blocks else None
     return "tool_result", {
         "id": text_at(results[0], "tool_use_id"),
         "name": "",

@@ -173,7 +173,7 @@ def test_several_results_in_one_line_are_one_event() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "text"),
     [
         pytest.param(
             {
@@ -183,6 +183,7 @@ def test_several_results_in_one_line_are_one_event() -> None:
                     "content": [{"type": "text", "text": "API Error: 403 spent"}],
                 },
             },
+            "API Error: 403 spent",
             id="the program's own words",
         ),
         pytest.param(
@@ -190,24 +191,45 @@ def test_several_results_in_one_line_are_one_event() -> None:
                 "type": "user",
                 "message": {"content": [{"type": "text", "text": "[Request interrupted by user]"}]},
             },
+            "[Request interrupted by user]",
             id="an interruption",
         ),
         pytest.param(
-            {"type": "user", "message": {"content": "Go on with the summary."}}, id="a summary"
+            {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "uuid": "5abc482c",
+                "compact_metadata": {"trigger": "auto"},
+            },
+            "compact_boundary",
+            id="a compaction",
         ),
-        pytest.param({"type": "system", "subtype": "compact_boundary"}, id="a compaction"),
         pytest.param(
             {
                 "type": "system",
                 "subtype": "permission_denied",
-                "tool_use_id": "toolu_1",
+                "tool_name": "Bash",
                 "message": "no",
+                "session_id": CONVERSATION,
             },
+            "permission_denied: tool_name Bash, message no",
             id="a denial, whose result follows",
         ),
-        pytest.param({"type": "stream_event", "event": {}}, id="a piece of a stream"),
-        pytest.param({"type": "phase", "state": "ended"}, id="an event of ours"),
-        pytest.param({"type": ["result"]}, id="a type that is none"),
+    ],
+)
+def test_what_the_program_says_of_itself_is_kept_as_words(said: dict[str, Any], text: str) -> None:
+    """It is no event of the agent's, so it takes no last word back."""
+    assert read(**said) == ("raw", {"text": text})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"type": "user", "message": {"content": "Go on with the summary."}},
+        {"type": "assistant", "message": {"content": [{"type": "server_tool_use"}]}},
+        {"type": "stream_event", "event": {}},
+        {"type": "phase", "state": "ended"},
+        {"type": ["result"]},
     ],
 )
 def test_what_is_none_of_our_events_is_kept_as_it_stands(said: dict[str, Any]) -> None:
