@@ -21,8 +21,8 @@ up: env ## bring this installation up (what runs already stays as it is)
 down: env ## stop this installation
 	@$(BIN)/sandgate down
 
-images: env ## the Docker engine and the sandbox images, where missing or changed
-	@$(BIN)/python -m orchestrator.stack.build_images
+images: env ## the Docker engine and the sandbox images, where missing or changed; HARNESS=all: every harness's
+	@$(BIN)/python -m orchestrator.stack.build_images $(if $(filter all,$(HARNESS)),--every-harness)
 
 check: env ## style, types, architecture, dependencies
 	$(BIN)/ruff check .
@@ -44,7 +44,7 @@ component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
 
 e2e: env ## real sandboxes; needs root, and the Docker engine that it installs if there is none
-	@$(BIN)/python -m orchestrator.stack.build_images --every-harness
+	@$(MAKE) --no-print-directory images HARNESS=all
 	$(PYTEST) -p no:randomly --require-docker tests/e2e
 
 docs: env ## make the reference pages from the code

@@ -10,7 +10,7 @@ from orchestrator.stack.steps import StepFailed
 MB = 1_000_000
 WORKING = 300 * MB
 """For databases, logs and records, whatever else is there."""
-ENGINE = 700 * MB
+ENGINE = 500 * MB
 """For the engine's Debian packages, where it must be installed."""
 
 
