@@ -10,7 +10,7 @@ from aiohttp import web
 
 from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.session import RunId, TaskId
-from orchestrator.api.shapes import event_json, run_json, whole_number
+from orchestrator.api.shapes import event_json, run_json, run_told, whole_number
 from orchestrator.domain.ledger import refused
 from orchestrator.domain.run import Run, changed
 from orchestrator.runner.transcript import write_transcript
@@ -61,9 +61,10 @@ class RunRoutes:
         return _json([run_json(run, await self.world.runs.usage(run.id)) for run in runs])
 
     async def show(self, request: web.Request) -> web.Response:
-        """One run."""
+        """One run, with what it pushed, and why it ended so."""
         run = await self._run(request)
-        return _json(run_json(run, await self.world.runs.usage(run.id)))
+        usage, lines = await self.world.runs.usage(run.id), await self.world.trail(run.id)
+        return _json(run_told(run, usage, lines))
 
     async def refusals(self, request: web.Request) -> web.Response:
         """What the door refused the run: `[{kind, subject, reason}]`."""

@@ -1,6 +1,7 @@
 """What goes into the API and comes out of it."""
 
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -8,7 +9,11 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from entrance.ports import Usage
+from orchestrator.domain.handover import words_of
+from orchestrator.domain.ledger import ledger
 from orchestrator.domain.run import Run, phases
+from orchestrator.domain.supervision import Standing, waits_for
+from orchestrator.domain.task import Comment
 from orchestrator.ports import Event
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -85,6 +90,15 @@ class NewTask(Body):
     """The name of a hired agent."""
 
 
+class Words(Body):
+    """What a person decides about a task, in their words."""
+
+    comment: str = Field(default="", max_length=100_000)
+    """What the agent gets to read; sending back and answering need it."""
+    user: str = Field(default="", alias="as", max_length=200)
+    """The user who decides; none: the supervisor of the engagement."""
+
+
 class NewSecret(Body):
     """A secret for the vault, bound to hosts."""
 
@@ -150,6 +164,62 @@ def run_json(run: Run, usage: Usage) -> dict[str, Any]:
         "facts": run.facts,
         "evidence": run.evidence,
         "record": run.record,
+    }
+
+
+def run_told(run: Run, usage: Usage, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A run with what came of it: `lines` are the door's, of this run."""
+    return {
+        **run_json(run, usage),
+        "why": "" if run.outcome is None or run.ending else words_of(run),
+        "pushed": ledger(lines)["pushed"],
+    }
+
+
+def task_json(seen: Standing, disk_bytes: int | None) -> dict[str, Any]:
+    """A task as a list shows it; `run` is its newest."""
+    task, run = seen.task, seen.run
+    return {
+        "id": task.id,
+        "project": task.project,
+        "title": task.title,
+        "status": task.status,
+        "assignees": list(task.assignees),
+        "agent": seen.agent,
+        "supervisor": seen.engagement.supervisor if seen.engagement else "",
+        "run": None
+        if run is None
+        else {"id": run.id, "state": run.state, "outcome": run.outcome, "cause": run.cause},
+        "waits_for": waits_for(seen),
+        "disk_bytes": disk_bytes,
+    }
+
+
+def task_told(
+    seen: Standing, disk_bytes: int | None, thread: Sequence[Comment], runs: Sequence[Run]
+) -> dict[str, Any]:
+    """A task with all that is said of it, and its runs, newest first."""
+    task = seen.task
+    return {
+        **task_json(seen, disk_bytes),
+        "repository": task.repository,
+        "base_branch": task.base_branch,
+        "description": task.description,
+        "comments": [
+            {"at": one.created.isoformat(), "by": one.author, "title": one.title, "text": one.text}
+            for one in thread
+        ],
+        "runs": [
+            {
+                "id": run.id,
+                "trigger": run.trigger,
+                "state": run.state,
+                "outcome": run.outcome,
+                "cause": run.cause,
+                "created_at": run.created_at.isoformat(),
+            }
+            for run in runs
+        ],
     }
 
 

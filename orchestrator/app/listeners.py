@@ -1,6 +1,6 @@
 """The two listeners: the door for sandboxes, the API for people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
+from entrance.session import TaskId
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.polarion.hiring import PolarionHiring
+from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.api.runs import RunRoutes
@@ -20,7 +22,8 @@ from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.app.parts import Parts
-from orchestrator.app.polarion import BotTokens, host_of
+from orchestrator.app.polarion import BotTokens, PolarionPeople, host_of
+from orchestrator.board import Board
 from orchestrator.harnesses import HARNESSES
 from orchestrator.runner.desk import Desk
 from orchestrator.settings import Settings
@@ -31,7 +34,7 @@ STOP_S = 2.0
 async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> web.AppRunner:
     """Let sandboxes in, with the tokens of runs that are going on. `stack` closes it at the latest."""
     tools = PolarionTools(
-        client_for=parts.polarion.as_bot,
+        client_for=parts.polarion.as_user,
         engagements=parts.tracker.engagements,
         desk=Desk(parts.world),
         now=parts.world.clock.now,
@@ -64,6 +67,7 @@ async def open_api(
     stack: AsyncExitStack,
     *,
     health: HealthRoutes,
+    waits: Mapping[TaskId, str],
     wake: Callable[[str], None],
 ) -> web.AppRunner:
     """Let people in. `stack` closes it at the latest."""
@@ -78,7 +82,15 @@ async def open_api(
         unspoken=parts.world.unspoken,
         wake=wake,
     )
-    tasks = TaskRoutes(parts.world.runs, parts.disks)
+    board = Board(
+        tracker=parts.tracker,
+        tasks=PolarionTasks(parts.polarion.as_service()),
+        runs=parts.world.runs,
+        people=PolarionPeople(parts.polarion, parts.vault, tokens),
+        waits=waits,
+        wake=wake,
+    )
+    tasks = TaskRoutes(board, parts.disks)
     token = settings.api.token_file.read_text().strip()
     app = make_api(token, health, RunRoutes(parts.world), team, tasks)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)

@@ -1,4 +1,4 @@
-"""Polarion, as the runner's service user and as the agents' bot users."""
+"""Polarion, as the runner's service user, as the agents' bot users, and as people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
+from entrance.vault.credentials import NAME
 from entrance.vault.vault import Vault
 from orchestrator.adapters.polarion import Authorize, KeyedLocks, PolarionClient
+from orchestrator.adapters.polarion.supervising import PolarionPerson
 from orchestrator.settings import Polarion as Settings
 
 
@@ -25,11 +27,11 @@ class Polarion:
         token = self.settings.token_file.read_text().strip()
         return self._client(lambda _method, _url: {"Authorization": f"Bearer {token}"})
 
-    def as_bot(self, bot: str) -> PolarionClient:
-        """Acts as a bot user: its token is unsealed for each single request, in the vault."""
+    def as_user(self, user: str) -> PolarionClient:
+        """Acts as an agent's user, or a person: their token is unsealed for each request, in the vault."""
 
         async def authorize(method: str, url: URL) -> Mapping[str, str]:
-            return await self.vault.headers_for(secret_of(bot), method, str(url))
+            return await self.vault.headers_for(secret_of(user), method, str(url))
 
         return self._client(authorize)
 
@@ -39,7 +41,7 @@ class Polarion:
 
 @dataclass(frozen=True, slots=True)
 class BotTokens:
-    """Bot users' tokens in the vault, bound to Polarion's host."""
+    """Users' tokens in the vault, bound to Polarion's host."""
 
     vault: Vault
     host: str
@@ -51,9 +53,30 @@ class BotTokens:
         await self.vault.put(secret_of(bot), token, [self.host], "polarion")
 
 
-def secret_of(bot: str) -> str:
-    """The name of the vault's secret that holds a bot user's token."""
-    return f"polarion.{bot}"
+@dataclass(frozen=True, slots=True)
+class PolarionPeople:
+    """`board.People`: each acts by a token of their own, which the vault keeps as it does an agent's.
+
+    Where Polarion makes no tokens for us and none was sealed, the service user acts for them.
+    """
+
+    polarion: Polarion
+    vault: Vault
+    tokens: BotTokens | None
+
+    async def person(self, user: str) -> PolarionPerson:
+        service = self.polarion.as_service()
+        await service.users.get(user)
+        if secret_of(user) not in await self.vault.names():
+            if self.tokens is None or not NAME.fullmatch(secret_of(user)):
+                return PolarionPerson(service, in_person=False)
+            await self.tokens.keep(user, await service.users.make_token(user, "sandgate"))
+        return PolarionPerson(self.polarion.as_user(user), in_person=True)
+
+
+def secret_of(user: str) -> str:
+    """The name of the vault's secret that holds a user's token: an agent's, or a person's."""
+    return f"polarion.{user}"
 
 
 def host_of(base_url: str) -> str:

@@ -50,7 +50,9 @@ async def serve(settings: Settings) -> None:
         health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
         await janitor.restore()
         door = await open_door(settings, parts, stack)
-        api = await open_api(settings, parts, stack, health=health, wake=queue.add)
+        api = await open_api(
+            settings, parts, stack, health=health, waits=reconciler.waits, wake=queue.add
+        )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             loops = [

@@ -1,7 +1,8 @@
 """The `sandgate` command.
 
 - `machine`: up, down, status, doctor, demo: the installation on this machine.
-- `team`: agent create, hire. `task`: create, purge. `secret`: set, ls, reset.
+- `team`: agent create, hire. `task`: create, ls, show, approve, send-back, answer, retry,
+  purge; `task_page`: how one looks. `secret`: set, ls, reset.
 - `run`: ls, show, watch, cancel, transcript.
 - `model`: serve: the scripted model.
 - `demo`, `demo_summary`: the demo and what it came to.

@@ -128,16 +128,19 @@ class Runner:
             if runs:
                 return runs[0]
             if time.monotonic() >= until:
-                raise CommandFailed(f"task {task} has no run: {self._why_none()}", Code.NOT_FOUND)
+                raise CommandFailed(
+                    f"task {task} has no run: {self._why_none(task)}", Code.NOT_FOUND
+                )
             time.sleep(PAUSE_S)
 
-    def _why_none(self) -> str:
-        closed: str = self.get("/api/health")["closed"]
-        return (
-            f"none may start now: {closed}"
-            if closed
-            else "is it open, assigned to a hired agent, and is that agent free (`sandgate run ls`)?"
-        )
+    def _why_none(self, task: str) -> str:
+        try:
+            waits: str = self.get(task_path(task))["waits_for"]
+        except RunnerAway:
+            raise
+        except CommandFailed as error:
+            return str(error)
+        return f"it waits for {waits}" if waits else "none was wanted"
 
     def _events(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
         kind = ""
@@ -185,6 +188,14 @@ class Runner:
 def segment(text: str) -> str:
     """Text as a part of a path or a query, whatever is in it."""
     return quote(text, safe="")
+
+
+def task_path(task: str) -> str:
+    """A task's path in the API. Raises: CommandFailed when it is no task's id."""
+    parts = task.split("/")
+    if len(parts) != 2 or not all(part.strip(".") for part in parts):  # noqa: PLR2004 - PROJECT/ITEM
+        raise CommandFailed(f"{task} is no task's id: it is PROJECT/ITEM", Code.USAGE)
+    return f"/api/tasks/{segment(parts[0])}/{segment(parts[1])}"
 
 
 def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

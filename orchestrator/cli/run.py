@@ -26,6 +26,8 @@ console = Console()
 RunArgument = Annotated[
     str, typer.Argument(help="The run's id, or a task's id for its newest run.")
 ]
+FIRST = ("id", "task", "agent", "state", "outcome", "cause", "why", "summary", "pushed")
+"""What of a run is shown first."""
 GOOD = {"submitted", "asked", "delegated"}
 
 
@@ -47,13 +49,14 @@ def listing(
 
 @app.command()
 def show(run: RunArgument, json: JsonFlag = False) -> None:
-    """Show one run."""
+    """Show one run: how it ended and why, what it pushed, what it used."""
     with runner() as api:
-        found = find(api, run)
+        found = api.get(f"/api/runs/{segment(find(api, run)['id'])}")
     if json:
         print_json(found)
         return
-    print_table(console, ("", ""), list(found.items()))
+    told = {name: found[name] for name in FIRST} | found | {"pushed": _branches(found["pushed"])}
+    print_table(console, ("", ""), list(told.items()))
 
 
 @app.command()
@@ -151,6 +154,16 @@ def code_of(run: Mapping[str, Any]) -> Code:
     if run.get("outcome") in GOOD:
         return Code.OK
     return Code.RUN_STOPPED if run.get("outcome") == "stopped" else Code.RUN_FAILED
+
+
+def _branches(pushed: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Each branch once, with the repository that it is in."""
+    named = (
+        f"{ref.removeprefix('refs/heads/')} of {push['repository']}"
+        for push in pushed
+        for ref in push["refs"]
+    )
+    return list(dict.fromkeys(named))
 
 
 def _row(run: dict[str, Any]) -> tuple[object, ...]:

@@ -1,22 +1,29 @@
 """`sandgate task`: the work that is given to agents."""
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from orchestrator.cli.client import segment
-from orchestrator.cli.codes import Code, CommandFailed
-from orchestrator.cli.files import read_text
+from orchestrator.cli.client import task_path
+from orchestrator.cli.files import text_of
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.repositories import named
-from orchestrator.cli.screen import size, tell
+from orchestrator.cli.screen import print_json, print_table, say, size, tell
+from orchestrator.cli.task_page import newest_run, show_task
 
 app = typer.Typer(no_args_is_help=True, help="Tasks.")
 console = Console()
 
 TaskArgument = Annotated[str, typer.Argument(help="The task's id, such as WEB/WEB-2.")]
+CommentOption = Annotated[str, typer.Option(help="Your words, or `@FILE` to read them.")]
+WordsOption = Annotated[
+    str, typer.Option("--comment", help="Your words to the agent, or `@FILE` to read them.")
+]
+UserOption = Annotated[
+    str, typer.Option("--as", metavar="USER", help="Who decides; the supervisor, if not said.")
+]
 
 
 @app.command("create")
@@ -32,12 +39,11 @@ def create_task(
     json: JsonFlag = False,
 ) -> None:
     """Create a task; assigned to a hired agent, it is run."""
-    text = read_text(Path(description[1:])) if description.startswith("@") else description
     repository = named(repo) if repo else None
     body = {
         "project": project,
         "title": title,
-        "description": text,
+        "description": text_of(description),
         "repository": repository.url if repository else "",
         "base_branch": base,
         "assign": assign,
@@ -49,22 +55,92 @@ def create_task(
     tell(console, made, hint, *served, json=json)
 
 
+@app.command("ls")
+def listing(
+    json: JsonFlag = False,
+    done: Annotated[bool, typer.Option("--all", help="Those that are done, too.")] = False,
+) -> None:
+    """List the tasks that agents have or had, and what each waits for."""
+    with runner() as api:
+        found = api.get(f"/api/tasks{'?done=1' if done else ''}")
+    if json:
+        print_json(found)
+        return
+    columns = ("task", "status", "agent", "newest run", "waits for", "title", "disk")
+    print_table(console, columns, [_row(one) for one in found], spare=("disk", "title", "agent"))
+
+
+@app.command()
+def show(task: TaskArgument, json: JsonFlag = False) -> None:
+    """Show a task: what it says, what was said about it, its runs, and what it waits for."""
+    with runner() as api:
+        found = api.get(task_path(task))
+    if json:
+        print_json(found)
+    else:
+        show_task(console, found)
+
+
+@app.command()
+def approve(task: TaskArgument, comment: CommentOption = "", user: UserOption = "") -> None:
+    """Approve a task that is in review: it is done then."""
+    _decide(task, "approve", comment, user)
+
+
+@app.command("send-back")
+def send_back(task: TaskArgument, comment: WordsOption, user: UserOption = "") -> None:
+    """Send a task back that is in review: its agent goes on, with your words."""
+    _decide(task, "send-back", comment, user)
+
+
+@app.command()
+def answer(task: TaskArgument, comment: WordsOption, user: UserOption = "") -> None:
+    """Answer what an agent asked: it goes on, with your words."""
+    _decide(task, "answer", comment, user)
+
+
+@app.command()
+def retry(task: TaskArgument, comment: CommentOption = "", user: UserOption = "") -> None:
+    """Have a task that failed tried again."""
+    _decide(task, "retry", comment, user)
+
+
+def _decide(task: str, decision: str, comment: str, user: str) -> None:
+    body = {"comment": text_of(comment), "as": user}
+    with runner() as api:
+        done = api.post(f"{task_path(task)}/{decision}", body)
+    by = done["by"]
+    say(console, f"{task}: {decision.replace('-', ' ')}, as {by}")
+    if not done["in_person"]:
+        say(
+            console,
+            f"Polarion shows it as Sandgate's, in {by}'s name: `sandgate secret set polarion.{by}"
+            " --kind polarion --host ...` with a token of theirs makes it theirs",
+            style="yellow",
+        )
+
+
+def _row(task: Mapping[str, Any]) -> tuple[object, ...]:
+    disk = task["disk_bytes"]
+    return (
+        task["id"],
+        task["status"],
+        task["agent"],
+        newest_run(task["run"]),
+        task["waits_for"],
+        task["title"],
+        "" if disk is None else size(disk),
+    )
+
+
 @app.command()
 def purge(task: TaskArgument, json: JsonFlag = False) -> None:
     """Remove a task's disk now: its work that was not pushed, and its conversations."""
     with runner() as api:
-        gone = api.delete(f"{path_of(task)}/disk")
+        gone = api.delete(f"{task_path(task)}/disk")
     tell(
         console,
         gone,
         f"the disk of {task} is removed: {size(gone['freed_bytes'])} freed",
         json=json,
     )
-
-
-def path_of(task: str) -> str:
-    """The task's path in the API. Raises: CommandFailed when it is no task's id."""
-    project, slash, item = task.partition("/")
-    if not slash or not project or not item:
-        raise CommandFailed(f"{task} is no task's id: it is PROJECT/ITEM", Code.USAGE)
-    return f"/api/tasks/{segment(project)}/{segment(item)}"

@@ -5,11 +5,13 @@ still missing. Both read it from here.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from entrance.session import RunId, TaskId
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import CAUSES, Ending, Outcome, Run
 from orchestrator.domain.task import TaskStatus
+from orchestrator.domain.verdict import DISK_FULL_BYTES
 
 ACTIONS: Mapping[Outcome, str] = {
     Outcome.SUBMITTED: "submit",
@@ -49,6 +51,9 @@ def words_of(run: Run) -> str:
     if run.exit and run.exit.detail:
         code = "" if run.exit.code is None else f" (exit {run.exit.code})"
         lines.append(f"How: {run.exit.detail}{code}")
+    host = run.evidence.get("host")
+    if isinstance(host, Mapping) and (counted := _counted(host)):
+        lines.append(f"The host counted: {counted}")
     model = run.evidence.get("model")
     if isinstance(model, Mapping):
         lifts = f"; it lifts at {model['lifts_at']}" if model.get("lifts_at") else ""
@@ -58,6 +63,18 @@ def words_of(run: Run) -> str:
     if run.said and run.said.detail:
         lines.append(f"Its last words: {run.said.detail}")
     return "\n".join([*(line for line in lines if line), f"Record: {run.record}"])
+
+
+def _counted(host: Mapping[str, Any]) -> str:
+    """What of the host's counters tells of trouble."""
+    told = []
+    if host.get("oom_kills"):
+        told.append(f"{host['oom_kills']} kills for memory")
+    if host.get("pids_refused"):
+        told.append(f"{host['pids_refused']} processes refused")
+    if 0 <= host.get("disk_free_bytes", -1) < DISK_FULL_BYTES:
+        told.append("no room on the task's disk")
+    return ", ".join(told)
 
 
 def title_of(run: RunId, outcome: Outcome) -> str:

@@ -29,7 +29,7 @@ def ledger(lines: Iterable[Line]) -> dict[str, Any]:
         "read": sorted(read - changed),
         "changed": sorted(changed),
         "fetched": _subjects(decided.values(), "git_fetch"),
-        "pushed": _pushed(decided.values()),
+        "pushed": _pushed(decided, outcomes),
         "refused": refused(decided.values()),
     }
 
@@ -110,12 +110,19 @@ def _subjects(lines: Iterable[Line], kind: str) -> list[str]:
     )
 
 
-def _pushed(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    return [
-        {
-            "repository": line["subject"],
-            "refs": [update["ref"] for update in line["detail"].get("updates", [])],
-        }
-        for line in lines
-        if line["kind"] == "git_push" and line["decision"] == "allow"
-    ]
+def _pushed(decided: Mapping[int, Line], outcomes: Mapping[int, Line]) -> list[dict[str, Any]]:
+    """Each push that was let through, with the refs that the host didn't refuse."""
+    rows = []
+    for seq, line in decided.items():
+        if line["kind"] == "git_push" and line["decision"] == "allow":
+            came = outcomes.get(seq, {}).get("detail", {})
+            refs = [one["ref"] for one in line["detail"].get("updates", [])]
+            if taken := [ref for ref in refs if _taken(came, ref)]:
+                rows.append({"repository": line["subject"], "refs": taken})
+    return rows
+
+
+def _taken(came: Mapping[str, Any], ref: str) -> bool:
+    """Whether the host took the ref, as far as it was heard: an answer that was lost says nothing."""
+    said = came.get("refs", {}).get(ref, "")
+    return came.get("unpack", "") in {"", "ok"} and not said.startswith("ng")

@@ -20,6 +20,10 @@ WORKFLOW = {
     "ask": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
     "wait": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
     "fail": (frozenset({*WAKES, TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
+    "approve": (frozenset({TaskStatus.IN_REVIEW}), TaskStatus.DONE),
+    "send_back": (frozenset({TaskStatus.IN_REVIEW}), TaskStatus.SENT_BACK),
+    "answer": (frozenset({TaskStatus.WAITING_INPUT}), TaskStatus.ANSWERED),
+    "retry": (frozenset({TaskStatus.FAILED}), TaskStatus.OPEN),
 }
 WANTS_ASSIGNEE = frozenset({"submit"})
 

@@ -11,6 +11,7 @@ import aiohttp
 import orjson
 from aiohttp import web
 
+from entrance.session import TaskId
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.api.runs import RunRoutes
@@ -18,6 +19,7 @@ from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.runner.world import World
+from tests.fakes.board import FakePeople, board_of
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
 from tests.fakes.secrets import FakeSecretStore
@@ -56,6 +58,7 @@ class Api:
     disks: FakeKeptDisks = field(default_factory=FakeKeptDisks)
     checks: dict[str, Check] = field(default_factory=dict)
     woken: list[str] = field(default_factory=list)
+    waits: dict[TaskId, str] = field(default_factory=dict)
     base: str = ""
     runner: web.AppRunner | None = None
 
@@ -71,8 +74,12 @@ class Api:
             wake=self.woken.append,
         )
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)
-        tasks = TaskRoutes(self.fakes.runs, self.disks)
+        board = board_of(self.fakes, self.people, self.waits, self.woken)
+        tasks = TaskRoutes(board, self.disks)
         return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team, tasks)
+
+    def __post_init__(self) -> None:
+        self.people = FakePeople(self.fakes.tracker)
 
     async def ask(
         self,

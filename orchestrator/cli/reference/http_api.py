@@ -21,6 +21,7 @@ BODIES: Mapping[str, type[shapes.Body]] = {
     "POST /api/agents": shapes.NewAgent,
     "POST /api/engagements": shapes.Hire,
     "POST /api/tasks": shapes.NewTask,
+    "POST /api/tasks/{project}/{item}/{decision}": shapes.Words,
     "PUT /api/secrets/{name}": shapes.NewSecret,
 }
 DOORS: Mapping[str, str] = {
@@ -129,7 +130,7 @@ def _body(call: str, body: type[BaseModel]) -> Iterator[str]:
     yield table(
         ("key", "default", "meaning"),
         (
-            (code(name), _default(field.get_default()), field.description or "")
+            (code(field.alias or name), _default(field.get_default()), field.description or "")
             for name, field in body.model_fields.items()
         ),
     )

@@ -8,10 +8,11 @@ import pytest
 
 from entrance.errors import Unavailable
 from orchestrator.cli.codes import Code
-from orchestrator.domain.run import Cause, Outcome, Run, RunState
+from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState
 from orchestrator.stack import local_git
 from orchestrator.stack.installation import Installation
 from tests.fakes.run import a_run
+from tests.fakes.world import TASK
 from tests.servers.api import Api
 from tests.servers.command import sandgate_beside
 
@@ -105,23 +106,6 @@ async def test_a_task_is_created_from_a_file(api: Api, tmp_path: Path) -> None:
     assert done.code == 0
     assert "sandgate run watch DEMO/DEMO-1" in done.out
     assert api.hiring.tasks[0].description == "Line one.\nLine two.\n"
-
-
-async def test_a_tasks_disk_is_removed_at_once(api: Api) -> None:
-    api.disks.add("DEMO/DEMO-7", 3 << 20)
-    done = await sandgate_beside("task", "purge", "DEMO/DEMO-7")
-    assert done.code == 0
-    assert done.out.endswith("the disk of DEMO/DEMO-7 is removed: 3.0 MiB freed\n")
-    done = await sandgate_beside("task", "purge", "DEMO/DEMO-7")
-    assert (done.code, done.err) == (Code.NOT_FOUND, "task DEMO/DEMO-7 has no disk here\n")
-
-
-@pytest.mark.usefixtures("api")
-@pytest.mark.parametrize("name", ["DEMO-7", "/DEMO-7", "DEMO/", ""])
-async def test_what_is_no_tasks_id_is_said(name: str) -> None:
-    done = await sandgate_beside("task", "purge", name)
-    assert done.code == Code.USAGE
-    assert done.err == f"{name} is no task's id: it is PROJECT/ITEM\n"
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"], ids=["not there", "no text"])
@@ -230,12 +214,31 @@ async def test_what_is_not_there_is_not_found_at_once(command: str, name: str) -
     assert done.err.startswith(("there is no run ", "task "))
 
 
-async def test_a_task_without_a_run_says_what_may_hold_it_up(api: Api) -> None:
+async def test_a_task_without_a_run_says_what_holds_it_up(api: Api) -> None:
     done = await sandgate_beside("run", "show", "DEMO/DEMO-9")
-    assert done.err.startswith("task DEMO/DEMO-9 has no run: is it open, ")
-    api.fakes.closed = "the sandbox network is not closed"
-    done = await sandgate_beside("run", "show", "DEMO/DEMO-9")
-    assert done.err.startswith("task DEMO/DEMO-9 has no run: none may start now: the sandbox net")
+    assert done.err == "task DEMO/DEMO-9 has no run: there is no task DEMO/DEMO-9\n"
+    api.waits[TASK.id] = "bot-rex is busy with another task"
+    done = await sandgate_beside("run", "show", TASK.id)
+    assert done.err == f"task {TASK.id} has no run: it waits for {api.waits[TASK.id]}\n"
+
+
+async def test_a_run_shows_what_it_pushed_and_why_it_ended_so(api: Api) -> None:
+    push = {
+        "seq": 1, "kind": "git_push", "decision": "allow", "subject": "https://git.example/a",
+        "reason": "", "detail": {"updates": [{"ref": "refs/heads/agent/DEMO-7/x"}]},
+    }  # fmt: skip
+    api.fakes.trail.extend([push, {**push, "seq": 2}])
+    run = await a_stored_run(
+        api, state=RunState.ENDED, outcome=Outcome.FAILED, cause=Cause.OOM,
+        exit=Exit(137, detail="the harness ended"), evidence={"host": {"oom_kills": 2}},
+    )  # fmt: skip
+    done = await sandgate_beside("run", "show", run.id)
+    rows = {line.split("  ")[0]: line for line in done.out.splitlines()}
+    assert rows["pushed"].endswith("  agent/DEMO-7/x of https://git.example/a")
+    assert "The kernel killed something in the sandbox for memory" in rows["why"]
+    assert "2 kills for memory" in rows["why"]
+    shown = json.loads((await sandgate_beside("run", "show", run.task, "--json")).out)
+    assert shown["pushed"][0]["refs"] == ["refs/heads/agent/DEMO-7/x"]
 
 
 async def test_a_run_is_cancelled_once_and_not_when_it_is_over(api: Api) -> None:

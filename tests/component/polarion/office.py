@@ -104,7 +104,7 @@ async def an_office(server: PolarionServer, folder: Path) -> AsyncIterator[Offic
             tracker=tracker,
             world=world,
             tools=PolarionTools(
-                polarion.as_bot, tracker.engagements, Desk(world), world.clock.now
+                polarion.as_user, tracker.engagements, Desk(world), world.clock.now
             ),
             run=run.id,
             session=Session(run.id, run.task, project, rex, "10.0.0.2", "hash"),

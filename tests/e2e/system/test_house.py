@@ -1,5 +1,6 @@
 """The whole system, as its users see it."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -24,6 +25,34 @@ def test_an_assigned_task_comes_back_submitted_with_its_branch(house: House) -> 
     assert found.main == repository.base_commit
     assert run["usage"]["input_tokens"] > 0
     assert float(run["usage"]["cost_usd"]) > 0
+    shown = json.loads(house.sandgate("run", "show", run["task"], "--json").stdout)
+    assert shown["pushed"][0]["refs"] == [f"refs/heads/agent/{item}/work"]
+    house.sandgate("task", "approve", run["task"])
+    (row,) = [
+        one
+        for one in json.loads(house.sandgate("task", "ls", "--all", "--json").stdout)
+        if one["id"] == run["task"]
+    ]
+    assert (row["status"], row["waits_for"]) == ("done", "")
+
+
+def test_a_supervisor_sees_what_waits_and_answers(house: House) -> None:
+    task = house.task("STAY until answered")
+    house.inside(house.wait(task, lambda run: run["state"] == "running"), "touch /tmp/go")
+    asked = house.ended(task)
+    listed = json.loads(house.sandgate("task", "ls", "--json").stdout)
+    (row,) = [one for one in listed if one["id"] == task]
+    assert (row["status"], row["waits_for"]) == ("waiting_input", "lead: answer it")
+    assert row["assignees"] == ["lead"]
+    house.sandgate("task", "answer", task, "--comment", "Make it better.")
+    again = house.wait(task, lambda run: run["id"] != asked["id"] and run["state"] == "running")
+    assert again["trigger"] == "answered"
+    house.inside(again, "touch /tmp/go")
+    house.wait(task, lambda run: run["id"] == again["id"] and run["state"] == "ended")
+    shown = json.loads(house.sandgate("task", "show", task, "--json").stdout)
+    said = [(one["by"], one["title"], one["text"]) for one in shown["comments"]]
+    assert ("lead", "Answered", "Make it better.") in said
+    assert [one["trigger"] for one in shown["runs"]] == ["answered", "assigned"]
 
 
 def test_a_runner_killed_in_the_middle_goes_on_where_it_was(house: House) -> None:

@@ -77,5 +77,7 @@ def test_the_tutorial_works_as_it_is_written(reader: Reader) -> None:
     assert refused in said, said
     assert said.count("ended submitted (handed_over)") == 2, said
     assert '+    return "-".join(title.lower().split())' in said
-    assert "the task is done" in said
+    assert "sam: approve it, or send it back" in said
+    assert "WEB/WEB-2: approve, as sam" in said
+    assert re.search(r"^WEB/WEB-2 +done ", said, re.MULTILINE), said
     assert not (reader.folder / "tutorial").exists()

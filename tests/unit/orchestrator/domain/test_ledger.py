@@ -48,6 +48,24 @@ def test_the_ledger_says_what_was_read_changed_fetched_pushed_and_refused() -> N
     }
 
 
+@pytest.mark.parametrize(
+    ("came", "refs"),
+    [
+        pytest.param({}, ["a", "b"], id="not yet, or never heard of"),
+        pytest.param({"unpack": "ok", "refs": {"a": "ok", "b": "ok"}}, ["a", "b"], id="taken"),
+        pytest.param({"unpack": "ok", "refs": {"a": "ok", "b": "ng no"}}, ["a"], id="one refused"),
+        pytest.param({"unpack": "index-pack failed", "refs": {}}, [], id="nothing unpacked"),
+        pytest.param({"unpack": "", "refs": {}, "trouble": "gone"}, ["a", "b"], id="cut off"),
+    ],
+)
+def test_what_the_host_refused_was_not_pushed(came: dict[str, Any], refs: list[str]) -> None:
+    push = line(1, "git_push", "r", updates=[{"ref": "a"}, {"ref": "b"}])
+    asking = line(2, "git_push", "r")
+    outcome = {"seq": 3, "kind": "outcome", "of": 1, "result": "", "detail": came}
+    pushed = ledger([push, asking, outcome])["pushed"]
+    assert pushed == ([{"repository": "r", "refs": refs}] if refs else [])
+
+
 def test_each_gateway_call_has_one_row_with_its_result() -> None:
     rows = gateway_calls(LINES)
     assert [row["seq"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
