@@ -30,9 +30,13 @@ FOLDER = "/home/agent/.sandgate"
 """Outside of the repository's tree, so that nothing of ours is ever committed."""
 WORDS = f"{FOLDER}/words"
 LAUNCH = f"""\
+curl -s -o /dev/null --retry 60 --retry-delay 1 --retry-max-time 60 --retry-connrefused \
+  "$SANDGATE_ENTRANCE/healthz"
 if [ -e AGENTS.md ] && [ ! -e CLAUDE.md ]; then set -- "$@" --add-dir={WORDS}; fi
 exec "$@" <{FOLDER}/prompt.md
 """
+"""The door may be away for a moment, as the runner restarts: later that is waited out by the program
+itself, but a server that it can't reach at its start it never asks again."""
 SERVER = "sandgate"
 TOOLS = "Bash,Edit,NotebookEdit,Read,Task,Write"
 """The tools that are of use in a sandbox. Without the others (web, cron, work trees, workflows...)
@@ -40,7 +44,8 @@ every request is half as long, and none asks the provider for a tool of its own.
 
 RETRIES = 7
 """Pauses double from half a second: about a minute in all, which is what a limit a minute takes to
-lift. A `retry-after` is waited for; one of an hour is not: the call fails at once."""
+lift. A `retry-after` of up to a minute is waited for; with a longer one the run ends at once, and its
+record says when the limit lifts."""
 
 _CONVERSATION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
