@@ -8,6 +8,7 @@ the loop is the lock.
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -27,6 +28,7 @@ class Reservation:
 
     session: Session
     usd: Decimal
+    envelopes: Sequence[Envelope] = ()
     open: bool = True
 
 
@@ -70,26 +72,27 @@ class Budgets:
         Raises: Unavailable.
         """
         await self.look(session)
-        try:
-            async with asyncio.timeout(self._patience_s):
-                while isinstance(drawn := self._draw(session, claim), Wait):
-                    await self._freed.wait()
-        except TimeoutError:
-            return Busy()
-        if isinstance(drawn, Spent):
-            envelope = _all(session)[drawn.index]
-            return Empty(envelope, self._accounts[_key(envelope)].spent_usd)
-        self._take(session, drawn.usd)
-        return Reservation(session, drawn.usd)
+        envelopes = _all(session)
+        drawn: Granted | Wait | Spent | None = draw(claim, self._pots(envelopes))
+        if isinstance(drawn, Wait):
+            drawn = await self._waited(envelopes, claim)
+        match drawn:
+            case Spent(index):
+                envelope = envelopes[index]
+                return Empty(envelope, self._accounts[_key(envelope)].spent_usd)
+            case Granted(usd):
+                self._take(envelopes, usd)
+                return Reservation(session, usd, envelopes)
+            case _:
+                return Busy()
 
     def grow(self, reservation: Reservation, usd: Decimal) -> bool:
         """Whether a call may cost `usd` after all; if so, it holds that much from now on."""
-        more = usd - reservation.usd
-        session = reservation.session
-        if more > 0 and any(pot.left(limit) < more for limit, pot in self._pots(session)):
+        more, envelopes = usd - reservation.usd, reservation.envelopes
+        if more > 0 and any(pot.left(limit) < more for limit, pot in self._pots(envelopes)):
             return False
         if more > 0:
-            self._take(session, more)
+            self._take(envelopes, more)
             reservation.usd = usd
         return True
 
@@ -102,7 +105,7 @@ class Budgets:
             return
         reservation.open = False
         session = reservation.session
-        for envelope in _all(session):
+        for envelope in reservation.envelopes:
             account = self._accounts[_key(envelope)]
             self._accounts[_key(envelope)] = account.settle(reservation.usd, usage.cost_usd)
         self._freed.set()
@@ -110,14 +113,20 @@ class Budgets:
         if usage != Usage():
             await self.meter.add(session.run, usage, _lender(session))
 
-    def _draw(self, session: Session, claim: Claim) -> Granted | Wait | Spent:
-        return draw(claim, self._pots(session))
+    async def _waited(self, envelopes: Sequence[Envelope], claim: Claim) -> Granted | Spent | None:
+        """What there is for a call once others have ended; None when that takes too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience_s):
+                while isinstance(drawn := draw(claim, self._pots(envelopes)), Wait):
+                    await self._freed.wait()
+                return drawn
+        return None
 
-    def _pots(self, session: Session) -> Sequence[tuple[Decimal, Account]]:
-        return [(one.limit_usd, self._accounts[_key(one)]) for one in _all(session)]
+    def _pots(self, envelopes: Sequence[Envelope]) -> Sequence[tuple[Decimal, Account]]:
+        return [(one.limit_usd, self._accounts[_key(one)]) for one in envelopes]
 
-    def _take(self, session: Session, usd: Decimal) -> None:
-        for envelope in _all(session):
+    def _take(self, envelopes: Sequence[Envelope], usd: Decimal) -> None:
+        for envelope in envelopes:
             self._accounts[_key(envelope)] = self._accounts[_key(envelope)].reserve(usd)
 
     def _see(self, envelope: Envelope, spent_usd: Decimal) -> None:

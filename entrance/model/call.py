@@ -1,5 +1,6 @@
 """One model call on its way: what has been seen of it, settled once when it ends, however it ends."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,13 +44,17 @@ TROUBLES: Mapping[str, Trouble] = {
 
 @dataclass(slots=True)
 class Call:
-    """What is known of a call that was allowed: `seq` is its decision's number in the audit."""
+    """What is known of a call that was allowed.
+
+    `recorded`: its decision's number in the audit, once that is on the disk. Nothing of the call
+    leaves before.
+    """
 
     session: Session
     model: str
     endpoint: Endpoint
     asked: Asked
-    seq: int
+    recorded: "asyncio.Future[int]"
     reservation: Reservation
     result: str = "cancelled"
     """What came of it, in a word; stands as it is when the client left before anything did."""
@@ -66,6 +71,15 @@ class Call:
     """Whether the request went to the provider, who may bill it from then on."""
     tokens: Tokens | None = None
     meter: StreamMeter | None = field(default=None, repr=False)
+
+    async def decided(self) -> int:
+        """The decision's number, once it is on the disk. Raises: Unavailable.
+
+        Several wait for it; one of them that is cancelled must not cancel it for the others.
+        """
+        return (
+            self.recorded.result() if self.recorded.done() else await asyncio.shield(self.recorded)
+        )
 
     def used(self) -> tuple[Tokens, bool]:
         """The tokens to be paid, and whether they are our estimate.
@@ -112,11 +126,17 @@ class Settler:
     async def settle(self, call: Call, started: float) -> None:
         """Count and record it, to the end, also when the client leaves while that goes on.
 
-        Raises: Unavailable when either can't be done; both are tried.
+        Raises: Unavailable when either can't be done; both are tried. When the decision could not be
+        recorded, nothing was sent, and there is neither.
         """
         await to_the_end(self._settle(call, started))
 
     async def _settle(self, call: Call, started: float) -> None:
+        try:
+            seq = await call.decided()
+        except Unavailable:
+            await self.budgets.settle(call.reservation, Usage())
+            raise
         tokens, estimated = call.used()
         cost = self.prices.cost(call.model, tokens)
         usage = tokens.as_usage(cost) if tokens != Tokens() else Usage()
@@ -141,6 +161,6 @@ class Settler:
             "counted": lost is None,
             "ms": round((now - started) * 1000),
         }
-        await self.audit.came_of_it(Outcome(call.seq, call.result, detail))
+        await self.audit.came_of_it(Outcome(seq, call.result, detail))
         if lost is not None:
             raise lost

@@ -5,7 +5,7 @@ looks and takes must do both without giving way in between (see `budgets`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 ZERO = Decimal(0)
@@ -24,7 +24,7 @@ class Account:
 
     def reserve(self, usd: Decimal) -> "Account":
         """With `usd` promised to a call; the caller has looked at what is left."""
-        return replace(self, reserved_usd=self.reserved_usd + usd)
+        return Account(self.spent_usd, self.reserved_usd + usd)
 
     def settle(self, reserved_usd: Decimal, cost_usd: Decimal) -> "Account":
         """With a promise taken back and the call's true cost spent: 0 when it came to nothing."""
@@ -32,7 +32,7 @@ class Account:
 
     def seen(self, spent_usd: Decimal) -> "Account":
         """With what the store knows to be spent. Spending only grows, so the larger is the truth."""
-        return replace(self, spent_usd=max(self.spent_usd, spent_usd))
+        return self if spent_usd <= self.spent_usd else Account(spent_usd, self.reserved_usd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from entrance.model.judge import Judge, Refused
 from entrance.model.provider import DialectName, Provider
 from entrance.model.upstream import Upstream
 from entrance.model.way import Way, refuse
-from entrance.ports import Usage
 from entrance.vault.credentials import SecretHeaders
 from entrance.vault.vault import Vault
 
@@ -109,12 +108,10 @@ class ModelGateway:
             code = str(judged.detail.get("refused", "refused"))
             reason = judged.decision.reason
             return refuse(dialect, judged.status, code, reason, judged.headers)
-        try:
-            seq = await self._record(request, model[:200], Allow(), judged.detail)
-        except BaseException:
-            await self._settler.budgets.settle(judged.reservation, Usage())
-            raise
-        call = Call(session, model, endpoint, judged.asked, seq, judged.reservation)
+        record = Decided("model_call", model[:200], Allow(), session, detail=judged.detail)
+        # It gets to the disk while the call is made ready; `upstream` waits before it sends a byte.
+        recorded = self._settler.audit.deciding(record)
+        call = Call(session, model, endpoint, judged.asked, recorded, judged.reservation)
         return await self._settled(request, counter, call)
 
     async def _settled(

@@ -6,11 +6,11 @@ Redirects are not followed, cookies not kept. What goes wrong is up to `failing`
 import asyncio
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from io import BytesIO
 
 import aiohttp
 from aiohttp import hdrs, web
 
+from entrance.model.body import Body
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import StreamMeter
 from entrance.model.dialects.trouble import Fault, Trouble, kind_of
@@ -55,9 +55,10 @@ class Upstream:
 
     async def relay(self, request: web.Request, call: Call, way: Way) -> web.StreamResponse:
         """The answer to `request`. Never raises for what the provider does."""
-        call.sent, call.waits_since = True, self._settler.clock()
+        call.waits_since = self._settler.clock()
         try:
             async with await self._asked(call, way) as answer:
+                await call.decided()  # also when it answers before it is asked
                 call.status = answer.status
                 call.request_id = clean(request_id(answer.headers), way.secret.redact)
                 if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -68,7 +69,7 @@ class Upstream:
                     return await self._stream(request, call, answer, way)
                 return await _whole(call, answer, way)
         except (aiohttp.ClientError, TimeoutError) as error:
-            call.sent = bool(call.status)  # who has not answered has not billed
+            call.sent = call.sent and bool(call.status)  # who has not answered has not billed
             return broken(call, way, word_of(error))
 
     async def _asked(self, call: Call, way: Way) -> aiohttp.ClientResponse:
@@ -76,7 +77,7 @@ class Upstream:
         async with asyncio.timeout(self._silence_s(call)):
             return await self._http.post(
                 way.url,
-                data=BytesIO(call.asked.body),
+                data=Body(call),
                 headers={**way.headers, **way.secret},
                 allow_redirects=False,
                 timeout=_STREAMS if call.asked.streams else self._http.timeout,

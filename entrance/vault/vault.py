@@ -10,6 +10,7 @@ from entrance.vault.credentials import NAME, Binding, Credential, SecretHeaders,
 from entrance.vault.seal import Keyring, bound_to, seal, unseal
 
 COLLECTION = "secrets"
+_REMEMBERED = 256
 SHORTEST = 8
 """Characters of a secret: answers are searched for it, so it must not be an ordinary word."""
 
@@ -67,6 +68,8 @@ class Vault:
     def __init__(self, store: SecretStore, keyring: Keyring) -> None:
         self._store = store
         self._keyring = keyring
+        self._judged: dict[tuple[str, str], tuple[Sealed, Binding]] = {}
+        """The latest row that was found to be for a request, and its binding: a row never changes."""
 
     async def put(self, name: str, value: str, hosts: Sequence[str], kind: str) -> SecretInfo:
         """Seal and store a secret, in place of any of the same name. See `binding_of` for `kind`.
@@ -101,10 +104,7 @@ class Vault:
         row = await self._store.get(name)
         if row is None:
             raise NotFound(f"there is no secret {name!r}: set it with `sandgate secret set {name}`")
-        binding = _binding_in(row)
-        decision = binding.allows(method, url)
-        if isinstance(decision, Deny):
-            raise Forbidden(f"secret {name!r}: {decision.reason}")
+        binding = self._bound_for(row, method, url)
         return Credential(name, binding, self._unsealed(row).decode()).headers()
 
     async def delete(self, name: str) -> None:
@@ -133,6 +133,20 @@ class Vault:
         """All secrets without their values, by name. Raises: Malformed, Unavailable."""
         rows = sorted(await self._store.list(), key=lambda row: row.name)
         return [SecretInfo(row.name, row.version, _binding_in(row)) for row in rows]
+
+    def _bound_for(self, row: Sealed, method: str, url: str) -> Binding:
+        """The row's binding, which allows the request. Raises: Forbidden, Malformed."""
+        judged, binding = self._judged.get((method, url), (None, None))
+        if judged is row and binding is not None:
+            return binding
+        binding = _binding_in(row)
+        decision = binding.allows(method, url)
+        if isinstance(decision, Deny):
+            raise Forbidden(f"secret {row.name!r}: {decision.reason}")
+        if len(self._judged) >= _REMEMBERED:
+            self._judged.clear()
+        self._judged[method, url] = row, binding
+        return binding
 
     async def _opens(self, name: str) -> bool:
         try:

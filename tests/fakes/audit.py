@@ -1,5 +1,7 @@
 """An audit in memory; while `down`, nothing can be recorded."""
 
+import asyncio
+
 from entrance.audit import Decided, Outcome
 from entrance.errors import Unavailable
 
@@ -13,6 +15,14 @@ class FakeAudit:
 
     async def decided(self, record: Decided) -> int:
         return self._append(record)
+
+    def deciding(self, record: Decided) -> "asyncio.Future[int]":
+        number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        try:
+            number.set_result(self._append(record))
+        except Unavailable as error:
+            number.set_exception(error)
+        return number
 
     async def came_of_it(self, record: Outcome) -> None:
         self._append(record)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from entrance.audit import verify
+from entrance.chain import verify
 from entrance.session import hash_token, new_run_token
 from tests.servers.anthropic import KEY, MODEL
 from tests.servers.door import RUN, Door

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrance.audit import verify
+from entrance.chain import verify
 from tests.e2e.escape.agent import Agent
 from tests.e2e.escape.wire import Ask, send, status
 

@@ -1,6 +1,9 @@
 """The audit file: whole, in order, and never quietly wrong."""
 
 import asyncio
+import os
+import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -8,10 +11,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from entrance.audit import AuditFile, Decided, Outcome, verify
+from entrance.audit import AuditFile, Decided, Outcome
+from entrance.chain import verify
 from entrance.decision import Allow, Deny
 from entrance.errors import Malformed, Unavailable
 from entrance.session import RunId, Session, TaskId
+from tests.waiting import until
 
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "secret-hash")
 RECORD = Decided("request", "GET /x", Deny("no"), SESSION)
@@ -52,6 +57,55 @@ async def test_many_at_once_leave_one_unbroken_chain(path: Path) -> None:
     assert verify(path) == 40
 
 
+async def test_those_that_come_together_get_to_the_disk_together(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syncs, sync = list[int](), os.fdatasync
+    gate = threading.Event()
+
+    def counted(handle: int) -> None:
+        syncs.append(handle)
+        gate.wait(5)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fdatasync", counted)
+    audit = opened(path)
+    first = audit.deciding(RECORD)
+    await until(lambda: len(syncs) == 1)
+    others = [audit.deciding(RECORD) for _ in range(40)]
+    assert not first.done(), "it is not on the disk yet"
+    gate.set()
+    assert [await each for each in (first, *others)] == list(range(1, 42))
+    assert len(syncs) == 2
+
+
+async def test_who_goes_on_meanwhile_does_not_wait_for_a_slow_disk(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, sync = threading.Event(), os.fdatasync
+
+    def slow(handle: int) -> None:
+        gate.wait(5)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fdatasync", slow)
+    audit = opened(path)
+    first, second = audit.deciding(RECORD), audit.deciding(RECORD)
+    assert [first.done(), second.done()] == [False, False]
+    gate.set()
+    assert (await first, await second) == (1, 2)
+
+
+async def test_what_is_no_json_fails_alone(path: Path) -> None:
+    audit = opened(path)
+    bad = replace(RECORD, detail={"x": "\ud800"})
+    one, two, three = (audit.deciding(each) for each in (RECORD, bad, RECORD))
+    with pytest.raises(Unavailable, match="can't be written"):
+        await two
+    assert (await one, await three) == (1, 2)
+    assert verify(path) == 2
+
+
 async def test_a_caller_that_is_cancelled_in_mid_write_breaks_nothing(path: Path) -> None:
     audit = opened(path)
     for _ in range(20):
@@ -60,7 +114,6 @@ async def test_a_caller_that_is_cancelled_in_mid_write_breaks_nothing(path: Path
             await asyncio.sleep(0)
             writing.cancel()
     last = await audit.decided(RECORD)
-    await asyncio.get_running_loop().shutdown_default_executor()  # whatever still writes
     assert verify(path) >= last
 
 

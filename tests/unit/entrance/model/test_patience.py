@@ -14,6 +14,14 @@ from entrance.model.patience import Patience
 from entrance.session import RunId, Session, TaskId
 from tests.waiting import until
 
+
+def recorded() -> "asyncio.Future[int]":
+    """A decision that is on the disk."""
+    number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    number.set_result(1)
+    return number
+
+
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "hash")
 
 
@@ -35,9 +43,9 @@ class Answer:
 
 
 @pytest.fixture
-def call() -> Call:
+async def call() -> Call:
     asked = Asked("m", streams=True, body=b"{}")
-    return Call(SESSION, "a:m", Endpoint("/p"), asked, 1, Reservation(SESSION, Decimal(0)))
+    return Call(SESSION, "a:m", Endpoint("/p"), asked, recorded(), Reservation(SESSION, Decimal(0)))
 
 
 def patience(call: Call, answer: Answer, now: list[float]) -> Patience:
