@@ -57,12 +57,16 @@ class Gateway:
     async def tools(self, session: Session) -> list[dict[str, Any]]:
         """The tools granted to the session, as MCP lists them.
 
-        A connection that can't be reached is left out. Raises: Unavailable when none can be.
+        A connection that can't be reached is left out. Raises: Unavailable when there is nothing to
+        list: without tools an agent can't end its run, and some harnesses work on in vain.
         """
         entries, down = await self._offered(session)
         if down and not entries:
             raise Unavailable(f"no tools can be listed now: {', '.join(down)} can't be reached")
-        return [_listed(entry) for entry in granted(session, entries)]
+        listed = [_listed(entry) for entry in granted(session, entries)]
+        if not listed:
+            raise Unavailable("no tools can be listed: none is granted to this run")
+        return listed
 
     async def call(self, session: Session, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool by the name that it is shown under, if the session may.

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import FILES
-from tests.e2e.harnesses.rows import CLAUDE_CODE, NOWHERE, SILENCE_S, scenario
+from tests.e2e.harnesses.hostile import HOSTILE
+from tests.e2e.harnesses.rows import CLAUDE_CODE, CODEX, NOWHERE, SILENCE_S, scenario
 from tests.e2e.house import SCRIPTED, House, Wanted, open_house
 
 PRICED = ("nowhere-anthropic:claude-sonnet-5", "nowhere-openai:gpt-5.6-terra")
@@ -25,7 +26,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     script.write_text(scenario())
     prices.write_text("models:\n" + "".join(PRICE.format(model=model) for model in PRICED))
     wanted = Wanted(
-        harnesses=(CLAUDE_CODE.name,),
+        harnesses=(CLAUDE_CODE.name, CODEX.name),
         providers={
             "anthropic": SCRIPTED,
             "openai": SCRIPTED,
@@ -38,4 +39,11 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             "RUNS__PARALLEL": "6",
         },
     )
-    yield from open_house(folder / "home", FILES, script, wanted)
+    yield from open_house(folder / "home", {**FILES, **HOSTILE}, script, wanted)
+
+
+def rows_of(request: pytest.FixtureRequest) -> set[str]:
+    """The names of the rows that are to be tried in the module that asks."""
+    items = [item for item in request.session.items if item.path == request.path]
+    calls = [item.callspec.params for item in items if hasattr(item, "callspec")]
+    return {call["row"].name for call in calls if "row" in call}

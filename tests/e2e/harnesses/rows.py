@@ -148,6 +148,11 @@ ROWS: tuple[Row, ...] = (
 )
 
 
+def rows_for(program: Program) -> list[Row]:
+    """The rows that this harness is tried with."""
+    return [row for row in ROWS if row.only in {"", program.name}]
+
+
 def scenario() -> str:
     """What the lodge's model plays: a conversation for each row, and those of `scenes`."""
     played = "".join(_conversation(row) for row in ROWS)
@@ -185,6 +190,13 @@ SCENES = """\
     steps:
       - mcp: ask_questions
         arguments: {questions: ["Anew with {{word}}?"]}
+  - name: hostile
+    when: {prompt_contains: "HOSTILE"}
+    steps:
+      - shell: ls /tmp/pwned* ; env | grep ^EVIL=
+        expect: {error: any, lacks: ["/tmp/pwned-", "EVIL="]}
+      - mcp: ask_questions
+        arguments: {questions: ["Clean?"]}
   - name: hand in
     when: {prompt_contains: "HAND IN"}
     steps:
@@ -214,11 +226,7 @@ def whole(run: Mapping[str, Any]) -> str:
 
 def begin(lodge: House, program: Program, names: Collection[str]) -> dict[str, str]:
     """Have these rows played at once, each by an agent of its own; gives the tasks by row."""
-    return {
-        row.name: _begun(lodge, program, row)
-        for row in ROWS
-        if row.name in names and row.only in {"", program.name}
-    }
+    return {row.name: _begun(lodge, program, row) for row in rows_for(program) if row.name in names}
 
 
 def hire(lodge: House, program: Program, agent: str, **terms: Any) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from entrance.session import TaskId
@@ -40,17 +41,46 @@ def signalled(lodge: House, program: Program, signal: str) -> Run:
     return lodge.ended(run["task"])
 
 
-def sent_back(lodge: House, program: Program, *, lost: bool = False) -> tuple[Run, Run]:
-    """A run that hands in, and the one after its supervisor sent it back; `lost`: the talk is gone."""
-    agent = f"{program.short}-{'lost' if lost else 'kept'}"
+def sent_back(
+    lodge: House, program: Program, damage: Callable[[Path], object] | None = None
+) -> tuple[Run, Run]:
+    """A run that hands in, and the one after its supervisor sent it back.
+
+    `damage` is done in between to the file of the conversation.
+    """
+    agent = f"{program.short}-{damage.__name__ if damage else 'kept'}"
     hire(lodge, program, agent)
     task = lodge.task("HAND IN", agent=agent, repository="")
     first = lodge.ended(task)
     assert how(first) == ("submitted", "handed_over"), whole(first)
-    if lost:
-        asyncio.run(_lose(lodge, program, first))
+    if damage:
+        asyncio.run(_damaged(lodge, program, first, damage))
     decide(lodge, task, "send_back", "Once more; the word is penguin")
-    return first, lodge.wait(task, lambda run: run["id"] != first["id"] and run["state"] == "ended")
+    return first, after(lodge, first)
+
+
+def after(lodge: House, run: Run) -> Run:
+    """The run of its task that came after it, once it has ended."""
+    return lodge.wait(
+        run["task"], lambda newest: newest["id"] != run["id"] and newest["state"] == "ended"
+    )
+
+
+def lost(file: Path) -> None:
+    """Remove it, as an agent that cleans up its home might."""
+    file.unlink()
+
+
+def emptied(file: Path) -> None:
+    """Empty it, as a disk that fills up might."""
+    file.write_bytes(b"")
+
+
+def in_a_hostile_repository(lodge: House, program: Program) -> Run:
+    """How a run ends in a repository whose settings for harnesses would have it run other things."""
+    agent = f"{program.short}-hostile"
+    hire(lodge, program, agent)
+    return lodge.ended(lodge.task("HOSTILE", agent=agent))
 
 
 def conversation(lodge: House, run: Run) -> str:
@@ -62,16 +92,16 @@ def conversation(lodge: House, run: Run) -> str:
     )
 
 
-async def _lose(lodge: House, program: Program, run: Run) -> None:
-    """Remove the conversation from the task's disk, as an agent that cleans up its home might."""
-    task = TaskId(run["task"])
+async def _damaged(
+    lodge: House, program: Program, run: Run, damage: Callable[[Path], object]
+) -> None:
     disks = TaskDisks(lodge.here.tasks, size_bytes=1 << 30)
-    home = (await disks.ensure(task)).home
+    home = (await disks.ensure(TaskId(run["task"]))).home
     try:
         pattern = HARNESSES[program.name].kept_at("*", "/workspace")
         found = list(home.glob(pattern.removeprefix("/home/agent/")))
         assert found, pattern
         for file in found:
-            file.unlink()
+            damage(file)
     finally:
-        await disks.release(task)
+        await disks.release(TaskId(run["task"]))

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.e2e.harnesses import scenes
-from tests.e2e.harnesses.rows import CLAUDE_CODE, PATIENCE_S, ROWS, Row, begin, how, whole
+from tests.e2e.harnesses.conftest import rows_of
+from tests.e2e.harnesses.rows import CLAUDE_CODE, PATIENCE_S, Row, begin, how, rows_for, whole
 from tests.e2e.house import House
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
@@ -17,16 +18,7 @@ def begun(lodge: House, request: pytest.FixtureRequest) -> Mapping[str, str]:
     return begin(lodge, CLAUDE_CODE, rows_of(request))
 
 
-def rows_of(request: pytest.FixtureRequest) -> set[str]:
-    """The names of the rows that are to be tried in this module."""
-    items = [item for item in request.session.items if item.path == request.path]
-    calls = [item.callspec.params for item in items if hasattr(item, "callspec")]
-    return {call["row"].name for call in calls if "row" in call}
-
-
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.only in {"", "claude_code"}], ids=lambda row: row.name
-)
+@pytest.mark.parametrize("row", rows_for(CLAUDE_CODE), ids=lambda row: row.name)
 def test_a_run_ends_as_its_row_says(lodge: House, begun: Mapping[str, str], row: Row) -> None:
     row.check(lodge.ended(begun[row.name], PATIENCE_S))
 
@@ -57,6 +49,12 @@ def test_what_is_sent_back_goes_on_in_the_same_conversation(lodge: House) -> Non
 
 
 def test_a_conversation_that_is_gone_is_begun_anew(lodge: House) -> None:
-    _, second = scenes.sent_back(lodge, CLAUDE_CODE, lost=True)
+    _, second = scenes.sent_back(lodge, CLAUDE_CODE, scenes.lost)
     assert (second["outcome"], second["trigger"]) == ("asked", "sent_back"), whole(second)
     assert "Anew with penguin?" in second["summary"]
+
+
+def test_what_a_repository_brings_along_settles_nothing(lodge: House) -> None:
+    run = scenes.in_a_hostile_repository(lodge, CLAUDE_CODE)
+    assert how(run) == ("asked", "handed_over"), whole(run)
+    assert "Clean?" in run["summary"], whole(run)
