@@ -174,7 +174,7 @@ _EVENTS: dict[str, Callable[[Mapping[str, Any]], tuple[str, str, str]]] = {
     "retry": lambda d: (
         "↻",
         "yellow",
-        f"{d.get('reason', '')} (again in {d.get('delay_s', '?')} s)",
+        f"{d.get('reason', '')}" + (f" (again in {d['delay_s']} s)" if "delay_s" in d else ""),
     ),
     "ended": lambda d: ("■", "bold", f"{d.get('reason', '')} {d.get('detail') or ''}"),
     "raw": lambda d: ("·", "dim", d.get("text", "")),

@@ -176,7 +176,7 @@ def _of_turn(said: Mapping[str, Any]) -> Read | None:
             return _ended("context" if _NO_ROOM.search(why) else "error", why)
         case {"type": "error", "message": str(why)}:
             again = why.startswith("Reconnecting")  # else `turn.failed` says it once more
-            return ("retry", {"reason": why[:LONGEST_RAW], "delay_s": 0}) if again else raw(why)
+            return ("retry", {"reason": why[:LONGEST_RAW]}) if again else raw(why)
         case _:
             return None
 

@@ -126,7 +126,7 @@ LINES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "another try": (
         '{"type": "error", "message": "Reconnecting... 1/2 (stream disconnected)"}',
         "retry",
-        {"reason": "Reconnecting... 1/2 (stream disconnected)", "delay_s": 0},
+        {"reason": "Reconnecting... 1/2 (stream disconnected)"},
     ),
     "an error, which alone ends nothing": (
         json.dumps({"type": "error", "message": BUDGET}), "raw", {"text": BUDGET},
