@@ -52,6 +52,7 @@ class Door:
 
     scenario: str
     modern: bool = True
+    offers: bool = True
     port: int = 0
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     called: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
@@ -124,6 +125,8 @@ class Door:
 
     def _page(self, cursor: str | None) -> dict[str, Any]:
         """Two pages, so that a client that reads only one is found out."""
+        if not self.offers:
+            return {"tools": []}
         names = ["submit_for_approval", "ask_questions"] if cursor else ["get_task", "add_comment"]
         tools = [
             {"name": name, "description": name, "inputSchema": {"type": "object"}} for name in names

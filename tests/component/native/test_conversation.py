@@ -20,6 +20,22 @@ async def test_a_model_that_stops_completes_the_run(tmp_path: Path) -> None:
     assert (said.reason, said.detail) == ("completed", "Nothing to do.")
 
 
+async def test_without_sandgates_tools_no_work_begins(tmp_path: Path) -> None:
+    door = Door(scenario("      - say: x\n"), offers=False)
+    said = await conversation(door, tmp_path)
+    assert said.reason == "tools"
+    assert said.of("started")[0]["unreachable"] == "the MCP server lists none"
+    assert "/model" not in [path for path, _ in door.requests]
+
+
+async def test_the_repositorys_words_reach_the_model(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/AGENTS.md").write_text("The word is penguin.")
+    when = "    when: {system_contains: The word is penguin}\n    steps:\n"
+    door = Door(scenario("      - say: x\n").replace("    steps:\n", when))
+    assert (await conversation(door, tmp_path)).detail == "x"
+
+
 async def test_an_unexpected_result_reaches_the_transcript(tmp_path: Path) -> None:
     steps = "      - shell: echo hello\n        expect: bye\n      - shell: touch never\n"
     said = await conversation(Door(scenario(steps)), tmp_path)
@@ -41,7 +57,7 @@ async def test_busy_and_broken_answers_are_tried_again(tmp_path: Path) -> None:
     said = await conversation(Door(scenario(steps)), tmp_path)
     assert said.detail == "at last"
     reasons = [(event["reason"].split(":")[0], event["delay_s"]) for event in said.of("retry")]
-    assert reasons == [("429", 0.2), ("the model can't be reached", 1.0), ("529", 2.0)]
+    assert reasons == [("429", 0.2), ("the model can't be reached", 0.5), ("529", 1.0)]
 
 
 async def test_a_call_that_may_have_happened_is_not_repeated(tmp_path: Path) -> None:

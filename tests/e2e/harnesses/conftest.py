@@ -9,7 +9,11 @@ from tests.e2e.harnesses.hostile import HOSTILE
 from tests.e2e.harnesses.rows import CLAUDE_CODE, CODEX, NOWHERE, SILENCE_S, scenario
 from tests.e2e.house import SCRIPTED, House, Wanted, open_house
 
-PRICED = ("nowhere-anthropic:claude-sonnet-5", "nowhere-openai:gpt-5.6-terra")
+PRICED = (
+    "nowhere-anthropic:claude-sonnet-5",
+    "nowhere-openai:gpt-5.6-terra",
+    "nowhere-google:gemini-3.1-pro-preview",
+)
 PRICE = """\
   "{model}":
     max_output_tokens: 128000
@@ -30,8 +34,10 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         providers={
             "anthropic": SCRIPTED,
             "openai": SCRIPTED,
+            "google": SCRIPTED,
             "nowhere-anthropic": f"anthropic+http://{NOWHERE}",
             "nowhere-openai": f"openai+http://{NOWHERE}",
+            "nowhere-google": f"google+http://{NOWHERE}",
         },
         settings={
             "MODELS__PRICES": str(prices),

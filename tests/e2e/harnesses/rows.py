@@ -55,6 +55,22 @@ CODEX = Program(
     command="/opt/harness/codex/",
 )
 
+NATIVE = tuple(
+    Program(
+        name="native",
+        short=f"native-{provider}",
+        provider=provider,
+        model=model,
+        command="/usr/bin/python3 -I /opt/sandgate/native/run",
+    )
+    for provider, model in (
+        ("google", "gemini-3.1-pro-preview"),
+        ("anthropic", CLAUDE_CODE.model),
+        ("openai", CODEX.model),
+    )
+)
+"""In each of its dialects."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -133,7 +149,8 @@ ROWS: tuple[Row, ...] = (
     Row("no tools", f"- {ASK}", "tools", terms={"tools": []}),
     Row(
         "budget spent",
-        f"- {{shell: 'true', usage: {{input_tokens: 80000}}}}\n- {ASK}",
+        "- {shell: 'true', usage: {input_tokens: 80000}}\n"
+        f"- {{shell: 'true', usage: {{input_tokens: 12000}}}}\n- {ASK}",
         "budget",
         "stopped",
         terms={"budget_usd": "0.20"},

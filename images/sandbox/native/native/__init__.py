@@ -4,6 +4,7 @@ It reaches the entrance and nothing else, and says what it does as JSON lines on
 
 - `events`: the lines; `text`: what may stand in them.
 - `arguments`, `schema`: what it is started with; what a tool's input must look like [pure].
+- `repository`: what the repository says to agents.
 - `conversation`: what was said, called and came back, in no provider's words [pure]. `kept`: that, in a file.
 - `context`, `circles`: keeping the conversation short; noticing that it goes round in circles [pure].
 - `output`: long results are cut, the whole kept in a file.

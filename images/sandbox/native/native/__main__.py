@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from types import FrameType
 
-from native import dialects, door, mcp, shell, toolbox
+from native import dialects, door, mcp, repository, shell, toolbox
 from native.arguments import Arguments, NotStarted, parse
 from native.asking import Asking
 from native.compaction import Compaction
@@ -61,11 +61,10 @@ def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
         contextlib.closing(commands),
     ):
         gateway = mcp.Gateway("/mcp", client, emit, spill)
-        try:
-            offered = toolbox.gateway_tools(gateway, gateway.connect())
-        except Trouble as trouble:
-            started(tools=[tool.name for tool in own], unreachable=str(trouble))
-            return "tools", f"Sandgate's tools can't be reached: {trouble}"
+        offered, unreachable = _offered(gateway)
+        if unreachable:
+            started(tools=[tool.name for tool in own], unreachable=unreachable)
+            return "tools", f"Sandgate's tools can't be reached: {unreachable}"
         tools = toolbox.Toolbox([*own, *offered], gateway, emit)
         started(tools=[tool.name for tool in tools.tools], unreachable="")
         dialect = dialects.load(arguments.dialect)
@@ -84,13 +83,27 @@ def run(arguments: Arguments, emit: Emit) -> tuple[str, str]:
     return ending.reason, ending.detail
 
 
+def _offered(gateway: mcp.Gateway) -> tuple[list[toolbox.Tool], str]:
+    """The gateway's tools, or why there are none: without them no work can be handed in."""
+    try:
+        offered = toolbox.gateway_tools(gateway, gateway.connect())
+    except Trouble as trouble:
+        return [], str(trouble)
+    return offered, "" if offered else "the MCP server lists none"
+
+
 def _conversation(arguments: Arguments) -> Kept:
     folder = arguments.home / ".sandgate" / "conversations"
     return resumed(folder, arguments.resume) if arguments.resume else begun(folder)
 
 
 def _system(arguments: Arguments, instructions: str) -> str:
-    parts = [arguments.system, instructions, f"Working directory: {arguments.workdir}"]
+    parts = [
+        arguments.system,
+        instructions,
+        f"Working directory: {arguments.workdir}",
+        repository.words(arguments.workdir),
+    ]
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 

@@ -127,7 +127,7 @@ def test_an_answer_without_its_end_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"), [(429, "busy"), (403, "final"), (503, "away"), (None, "busy")]
+    ("code", "expected"), [(429, "busy"), (403, "final"), (503, "busy"), (None, "busy")]
 )
 def test_an_error_within_the_stream_is_of_its_kind(code: int | None, expected: Kind) -> None:
     error = {"message": "m"} | ({"code": code} if code else {})

@@ -131,7 +131,7 @@ def test_an_answer_without_its_end_is_none() -> None:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [("context_length_exceeded", "too_long"), ("insufficient_quota", "final"),
-     ("rate_limit_exceeded", "busy"), ("server_error", "busy"), ("server_is_overloaded", "away")],
+     ("rate_limit_exceeded", "busy"), ("server_error", "busy"), ("server_is_overloaded", "busy")],
 )  # fmt: skip
 def test_an_error_within_the_stream_is_of_its_kind(code: str, expected: Kind) -> None:
     told = {"code": code, "message": "m"}
