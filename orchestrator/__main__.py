@@ -4,6 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+import uvloop
 from pydantic import ValidationError
 
 from entrance.errors import SandgateError
@@ -19,7 +20,9 @@ def main() -> None:
     """
     logs.configure()
     try:
-        asyncio.run(serve(Settings()))
+        # Most of what the runner does is passing on what comes: half of that is the loop's own work.
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve(Settings()))
     except ValidationError as error:
         _end(f"the settings are not complete: {'; '.join(variables(error))}", 2)
     except SandgateError as error:

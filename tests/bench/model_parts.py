@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, perf_counter
 
 import orjson
+import uvloop
 from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
@@ -135,7 +136,10 @@ def main() -> None:
     parser.add_argument("--upstream", default="")
     parser.add_argument("--home", type=Path, default=Path())
     given = parser.parse_args()
-    asyncio.run(upstream() if given.part == "upstream" else door(given.upstream, given.home))
+    if given.part == "upstream":
+        asyncio.run(upstream())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as the product's runner
+        runner.run(door(given.upstream, given.home))
 
 
 if __name__ == "__main__":
