@@ -90,5 +90,8 @@ class Meter(Protocol):
         ...
 
     async def add(self, run: RunId, usage: Usage, lender: str = "") -> None:
-        """Add one call's usage. `lender`: the run whose envelope pays it too. Raises: Unavailable."""
+        """Add one call's usage. Raises: Unavailable.
+
+        `lender`: the run whose envelope pays it too, and with it whoever lends to that one.
+        """
         ...

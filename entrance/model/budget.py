@@ -5,6 +5,7 @@ from decimal import Decimal
 from entrance.decision import Allow, Decision, Deny
 from entrance.session import Envelope, Session
 
+_WHOSE = {"run": "delegating run", "engagement": "engagement"}
 BUSY = "all that is left of the budget is held by calls under way; try again when they are over"
 
 
@@ -18,9 +19,9 @@ def decide(session: Session, model: str, *, priced: bool) -> Decision:
     return Allow()
 
 
-def too_little(envelope: Envelope, spent_usd: Decimal) -> Deny:
-    """The refusal of a call that an envelope can't pay."""
-    whose = {"run": "run", "engagement": "engagement"}[envelope.kind]
+def too_little(session: Session, envelope: Envelope, spent_usd: Decimal) -> Deny:
+    """The refusal of a call that an envelope of the session can't pay."""
+    whose = "run" if envelope.id == session.run else _WHOSE[envelope.kind]
     return Deny(
         f"the {whose}'s budget of ${envelope.limit_usd:.2f} can't pay this call:"
         f" ${spent_usd:.2f} is spent; end here, a person can raise it"

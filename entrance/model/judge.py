@@ -61,7 +61,7 @@ class Judge:
         held = await self.budgets.reserve(session, claim)
         detail["spent_usd"] = str(self.budgets.spent_usd(session))
         if not isinstance(held, Reservation):
-            return _refused(held, claim, dialect, detail)
+            return _refused(session, held, claim, dialect, detail)
         detail["reserved_usd"] = str(held.usd)
         cap = most.output_within(held.usd)
         if cap is not None:
@@ -71,13 +71,17 @@ class Judge:
 
 
 def _refused(
-    why: Empty | Busy, claim: Claim, dialect: Dialect, detail: Mapping[str, object]
+    session: Session,
+    why: Empty | Busy,
+    claim: Claim,
+    dialect: Dialect,
+    detail: Mapping[str, object],
 ) -> Refused:
     detail = {**detail, "least_usd": str(claim.least_usd)}
     match why:
         case Empty(envelope, spent_usd):
             told = {**detail, "refused": "budget", "envelope": f"{envelope.kind} {envelope.id}"}
-            return Refused(dialect.stop, too_little(envelope, spent_usd), told)
+            return Refused(dialect.stop, too_little(session, envelope, spent_usd), told)
         case Busy():
             headers = {"retry-after": str(_TRY_AGAIN_S)}
             return Refused(429, Deny(BUSY), {**detail, "refused": "busy"}, headers)

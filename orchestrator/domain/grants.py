@@ -46,8 +46,26 @@ def budget_of(engagement: Engagement, run_limit_usd: Decimal) -> Decimal:
     return min(engagement.left_usd, run_limit_usd)
 
 
+def lent(lender: Run | None) -> tuple[Envelope, ...]:
+    """What a run may draw on besides that was delegated by another: all that that one had to spend.
+
+    And so on up: whoever delegated to the lender lends here too.
+    """
+    if lender is None:
+        return ()
+    further = lender.session.envelopes if lender.session else ()
+    own = Envelope("run", lender.id, lender.budget_usd)
+    return (own, *(envelope for envelope in further if envelope.kind == "run"))
+
+
 def session_for(
-    run: Run, task: Task, engagement: Engagement, *, address: str, token_sha256: str
+    run: Run,
+    task: Task,
+    engagement: Engagement,
+    *,
+    address: str,
+    token_sha256: str,
+    lender: Run | None = None,
 ) -> Session:
     """The session that the run's token will mean. Push is open only in the task's own repository."""
     return Session(
@@ -69,7 +87,10 @@ def session_for(
         ),
         models=frozenset({run.model}) & engagement.grants.models,
         budget_usd=run.budget_usd,
-        envelopes=(Envelope("engagement", engagement.id, engagement.budget_usd),),
+        envelopes=(
+            Envelope("engagement", engagement.id, engagement.budget_usd),
+            *lent(lender),
+        ),
         unpriced_models=engagement.grants.unpriced_models,
     )
 

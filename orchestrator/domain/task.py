@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from entrance.session import TaskId
+from entrance.session import RunId, TaskId
 
 
 class TaskStatus(StrEnum):
@@ -37,6 +37,8 @@ class Task:
     assignees: tuple[str, ...]
     repository: str = ""
     base_branch: str = "main"
+    delegated_by: RunId | None = None
+    """The run that delegated it; what is spent on it is that run's money too."""
 
     @property
     def item(self) -> str:

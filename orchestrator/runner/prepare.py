@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from entrance.errors import SandgateError, Unavailable
+from entrance.errors import NotFound, SandgateError, Unavailable
 from entrance.session import RunId, hash_token, new_run_token
 from orchestrator.domain.briefing import Briefing, brief
 from orchestrator.domain.conversation import to_go_on_with
@@ -120,12 +120,24 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         order.engagement,
         address=sandbox.address,
         token_sha256=hash_token(token),
+        lender=await _lender(world, order.task),
     )
     await world.amend(
         run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=sandbox.facts)
     )
     world.door.open(session)
     return sandbox
+
+
+async def _lender(world: World, task: Task) -> Run | None:
+    """The run whose money is spent on a delegated task, too; None when it isn't known any more."""
+    if task.delegated_by is None:
+        return None
+    try:
+        return await world.runs.get(task.delegated_by)
+    except NotFound:
+        log.warning("lender_not_known", task=task.id, run=task.delegated_by)
+        return None
 
 
 async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> Start:

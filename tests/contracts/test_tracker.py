@@ -10,7 +10,7 @@ import pytest
 
 from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.ports import Usage
-from entrance.session import TaskId
+from entrance.session import RunId, TaskId
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import Cause, Outcome, Run
@@ -97,6 +97,15 @@ async def test_a_task_is_read_afresh_and_none_when_it_is_gone(stage: Stage) -> N
     assert read.repository == "https://git.example/a/b"
     await stage.delete(task)
     assert await stage.tracker.task(task) is None
+
+
+async def test_a_delegated_task_names_the_run_that_delegated_it(stage: Stage) -> None:
+    await stage.hire("rex")
+    parent, other = await stage.task(), await stage.task()
+    part = await stage.part_of(parent, RunId("run1"))
+    made = await stage.part_of(None, RunId("run1"))
+    by = {task: await stage.tracker.task(task) for task in (part, made, other)}
+    assert [task.delegated_by if task else "gone" for task in by.values()] == ["run1", None, None]
 
 
 async def test_an_agent_has_its_approved_skills_and_no_others(stage: Stage) -> None:

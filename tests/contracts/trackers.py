@@ -65,6 +65,10 @@ class Stage(Protocol):
         self, *assignees: str, status: TaskStatus = TaskStatus.OPEN, project: str = ""
     ) -> TaskId: ...
 
+    async def part_of(self, parent: TaskId | None, run: RunId) -> TaskId:
+        """A task that a run made: a part of another that it delegated, or just a task."""
+        ...
+
     async def comment(self, task: TaskId, title: str, text: str) -> None:
         """A person's comment."""
         ...
@@ -119,6 +123,12 @@ class FakeStage:
         self.tracker.tasks[made] = Task(
             made, project, "Fix it", "It is broken.", status, assignees, "https://git.example/a/b"
         )
+        return made
+
+    async def part_of(self, parent: TaskId | None, run: RunId) -> TaskId:
+        made = await self.task()
+        by = run if parent else None
+        self.tracker.tasks[made] = replace(self.tracker.tasks[made], delegated_by=by)
         return made
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
@@ -183,6 +193,13 @@ class PolarionStage:
         words = Text("<p>It is broken.</p>", "text/html")
         new = NewItem("task", "Fix it", words, str(status), assignees, fields)
         return TaskId(await self._client.items.create(project or self.project, new))
+
+    async def part_of(self, parent: TaskId | None, run: RunId) -> TaskId:
+        made = await self.task()
+        await self._client.items.update(made, custom={"runKey": run})
+        if parent:
+            await self._client.links.add(made, "delegated_from", parent)
+        return made
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
         await self._client.comments.add(task, Text(text), title=title)

@@ -1,6 +1,7 @@
 """What each run spends: one row a model call in PocketBase, and the sums in memory."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,7 +12,7 @@ from entrance.session import Envelope, RunId
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.filters import Condition, where
 from orchestrator.adapters.pocketbase.ids import new_id
-from orchestrator.adapters.pocketbase.rows import cost_of, usage_of, usage_row
+from orchestrator.adapters.pocketbase.rows import Row, cost_of, usage_of, usage_row
 
 FRESH_S = 2.0
 """A store that has answered so lately, whoever asked, need not be asked whether it is there."""
@@ -53,9 +54,18 @@ class PocketBaseMeter:
     async def spent_of(self, envelope: Envelope) -> Decimal:
         if envelope.kind == "engagement":
             return await self._cost(("engagement", "=", envelope.id))
-        return await self._cost(("run", "=", envelope.id)) + await self._cost(
-            ("lender", "=", envelope.id)
+        spent, lenders, seen = (
+            await self._cost(("run", "=", envelope.id)),
+            [envelope.id],
+            set[str](),
         )
+        while lenders:  # a row names who lent directly; that one may have borrowed itself
+            lender = lenders.pop()
+            seen.add(lender)
+            rows = [row async for row in self._rows(("lender", "=", lender))]
+            spent += cost_of(rows)
+            lenders += {str(row["run"]) for row in rows} - seen
+        return spent
 
     async def add(self, run: RunId, usage: Usage, lender: str = "") -> None:
         tally = self._tallies.setdefault(run, _Tally())
@@ -87,5 +97,7 @@ class PocketBaseMeter:
         return usage_of([row async for row in rows])
 
     async def _cost(self, of: Condition) -> Decimal:
-        rows = self._store.all("usage", where(of), sort="@rowid", fields="cost_usd")
-        return cost_of([row async for row in rows])
+        return cost_of([row async for row in self._rows(of)])
+
+    def _rows(self, of: Condition) -> AsyncIterator[Row]:
+        return self._store.all("usage", where(of), sort="@rowid", fields="run,cost_usd")

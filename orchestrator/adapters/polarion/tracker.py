@@ -1,13 +1,13 @@
 """`ports.Tracker` on Polarion: what is to be done is read, and what was done is recorded."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import batched
 from pathlib import Path
 
 from entrance.errors import Conflict, NotFound
-from entrance.session import TaskId
+from entrance.session import RunId, TaskId
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.reading import (
@@ -57,7 +57,9 @@ class PolarionTracker:
 
     async def task(self, task: TaskId) -> Task | None:
         item = await self._item(task)
-        return task_of(item) if item else None
+        if item is None:
+            return None
+        return replace(task_of(item), delegated_by=await self._delegated_by(item))
 
     async def thread(self, task: TaskId) -> Sequence[Comment]:
         return [
@@ -123,6 +125,14 @@ class PolarionTracker:
         links = [one for one in await self.client.links.of(agent) if one.role == "uses_skill"]
         found = [await self._item(link.target) for link in links]
         return [one for one in found if one and (one.type, one.status) == ("skill", "approved")]
+
+    async def _delegated_by(self, task: WorkItem) -> RunId | None:
+        """The run that a task was delegated by: the one that made it, if it made it for that."""
+        run = task.custom.get("runKey")
+        if not isinstance(run, str) or not run:
+            return None
+        links = await self.client.links.of(task.id)
+        return RunId(run) if any(one.role == "delegated_from" for one in links) else None
 
     async def _item(self, item: str) -> WorkItem | None:
         try:

@@ -58,11 +58,13 @@ async def test_a_run_that_the_store_does_not_know_is_metered_all_the_same(
 async def test_an_envelope_is_what_its_runs_have_spent_together(store: PocketBase) -> None:
     runs, meter = PocketBaseRuns(store), PocketBaseMeter(store)
     parent, child, other = a_run(engagement="D/E-7"), a_run(engagement="D/E-8"), a_run()
-    for run in (parent, child, other):
+    grandchild = a_run(engagement="D/E-9")
+    for run in (parent, child, other, grandchild):
         await runs.create(run)
     await meter.add(parent.id, CALL)
     await meter.add(parent.id, CALL)
     await meter.add(child.id, CALL, parent.id)
+    await meter.add(grandchild.id, CALL, child.id)
     await meter.add(other.id, CALL)
     again = PocketBaseMeter(store)
     nine = Decimal(9)
@@ -75,8 +77,8 @@ async def test_an_envelope_is_what_its_runs_have_spent_together(store: PocketBas
         ("engagement", "D/E-7"): 2 * CALL.cost_usd,
         ("engagement", "D/E-8"): CALL.cost_usd,
         ("engagement", "D/none"): 0,
-        ("run", parent.id): 3 * CALL.cost_usd,
-        ("run", child.id): CALL.cost_usd,
+        ("run", parent.id): 4 * CALL.cost_usd,
+        ("run", child.id): 2 * CALL.cost_usd,
     }
 
 

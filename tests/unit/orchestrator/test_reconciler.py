@@ -10,11 +10,12 @@ from structlog.testing import capture_logs
 
 from entrance.errors import Forbidden, NotFound, Unavailable
 from entrance.ports import Usage
-from entrance.session import Ended, RunId, TaskId, hash_token
+from entrance.session import Ended, Envelope, RunId, TaskId, hash_token
 from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Completed, Sandbox
+from tests.fakes.run import a_run
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
 from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import TASK, FakeWorld
@@ -107,6 +108,26 @@ async def test_the_token_is_in_the_harness_only_and_dies_with_the_run(world: Fak
     assert world.door.find(hash_token(token)) == Ended(run.id)
     transcript = world.tracker.attached[run.record, "transcript.jsonl"]
     assert token.encode() not in transcript
+
+
+async def test_a_delegated_task_is_done_with_the_money_of_the_run_that_delegated_it(
+    world: FakeWorld,
+) -> None:
+    lender = a_run(state=RunState.ENDED)
+    await world.runs.create(lender)
+    world.tracker.tasks[TASK.id] = replace(TASK, delegated_by=lender.id)
+    run = await settle_down(world)
+    assert run
+    assert run.session
+    assert Envelope("run", lender.id, lender.budget_usd) in run.session.envelopes
+
+
+async def test_a_lender_that_is_not_known_any_more_lends_nothing(world: FakeWorld) -> None:
+    world.tracker.tasks[TASK.id] = replace(TASK, delegated_by=RunId("runthatislost00"))
+    run = await settle_down(world)
+    assert run
+    assert run.session
+    assert [one.kind for one in run.session.envelopes] == ["engagement"]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,15 @@ def test_a_model_without_a_price_is_called_where_the_engagement_allows_it() -> N
     assert isinstance(decide(allowed, "p:n", priced=False), Deny)
 
 
-@pytest.mark.parametrize("kind", ["run", "engagement"])
-def test_an_empty_envelope_is_named_with_what_is_spent(kind: str) -> None:
-    denied = too_little(Envelope(kind, "x", Decimal(2)), Decimal("1.5"))  # type: ignore[arg-type]
-    assert f"the {kind}'s budget of $2.00" in denied.reason
+@pytest.mark.parametrize(
+    ("envelope", "whose"),
+    [
+        (Envelope("run", SESSION.run, Decimal(2)), "run"),
+        (Envelope("run", "its parent", Decimal(2)), "delegating run"),
+        (Envelope("engagement", "E-1", Decimal(2)), "engagement"),
+    ],
+)
+def test_an_empty_envelope_is_named_with_what_is_spent(envelope: Envelope, whose: str) -> None:
+    denied = too_little(SESSION, envelope, Decimal("1.5"))
+    assert f"the {whose}'s budget of $2.00" in denied.reason
     assert "$1.50 is spent" in denied.reason
