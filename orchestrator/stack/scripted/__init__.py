@@ -7,7 +7,7 @@ From the bottom up:
   turns; `scenario`: what was loaded, as the rest sees it [pure].
 - `request`: what a harness asks, in no provider's words; `summaries`: what it says when it shortens a
   conversation [pure].
-- `checking`, `names`: expectations on what came back, and captured names [pure].
+- `checking`, `names`, `ids`: expectations on what came back, captured names, ids of calls [pure].
 - `vocabulary`: the table of the harnesses' own tool names, `shapes`: what it is made of;
   `codex_tools`, `codex_script`: actions as Codex's commands, patches and scripts; `knowledge`: what is
   known of a file [pure].

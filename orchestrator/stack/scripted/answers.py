@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orchestrator.stack.scripted import codex_script, names, vocabulary
+from orchestrator.stack.scripted import codex_script, ids, names, vocabulary
 from orchestrator.stack.scripted.request import Request
 from orchestrator.stack.scripted.scenario import Call, Turn
 from orchestrator.stack.scripted.shapes import Arguments, Setting
@@ -77,7 +77,7 @@ def poll(request: Request, sessions: list[int], point: str) -> Answer:
     if tool is None:
         raise Ends(f"a command still runs, and the harness can't be asked, but {_listed(request)}")
     calls = tuple(
-        ToolCall(f"{point}{number:02d}", tool, vocabulary.POLLS[tool](session))
+        ToolCall(ids.call_of(point, number), tool, vocabulary.POLLS[tool](session))
         for number, session in enumerate(sessions)
     )
     return Answer(request.model, point, "", calls, _tokens(request, Turn(), "", calls))
@@ -100,7 +100,7 @@ def answer(
         return words(request, point, said or _TITLE)
     setting = Setting(vocabulary.workdir_in(request.system), seen)
     calls = tuple(
-        _tool_call(call, request, values, f"{point}{number:02d}", setting)
+        _tool_call(call, request, values, ids.call_of(point, number), setting)
         for number, call in enumerate(turn.calls)
     )
     lookups = tuple(call for call in calls if call.name in vocabulary.LOOKUPS)

@@ -5,12 +5,11 @@ prompt (`standing`), checks what came back of the last one, and makes the next. 
 the conversation with words that begin with `scripted model:`.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from orchestrator.stack.scripted import answers, checking, knowledge, summaries, vocabulary
+from orchestrator.stack.scripted import answers, checking, ids, knowledge, summaries, vocabulary
 from orchestrator.stack.scripted.answers import Answer, Ends
 from orchestrator.stack.scripted.request import Request, ToolTurn
 from orchestrator.stack.scripted.scenario import Fail, Scenario, Turn
@@ -36,7 +35,7 @@ class Move:
 
 def play(request: Request, scenario: Scenario) -> Move:
     """Say what to answer to `request`."""
-    point = _point(request)
+    point = ids.point(request.system, request.prompts)
     if summaries.is_asked_for(request.prompts[-1].text):
         return _summary(request, scenario, point)
     where, conversation, values = "no conversation", "", dict[str, str]()
@@ -53,7 +52,8 @@ def play(request: Request, scenario: Scenario) -> Move:
 
 def _next_move(request: Request, at: Standing, point: str) -> Move:
     """Raises: Ends."""
-    where, values, done = f"conversation {at.conversation.name}", at.values, at.done
+    name, values, done = at.conversation.name, at.values, at.done
+    where, point = f"conversation {name}", ids.answer_at(point, name, at.skipped + len(done))
     if done and (sessions := _still_running(done[-1])):
         return Move(answers.poll(request, sessions, point), f"{where}, a command still runs")
     turn = _next(at)
@@ -106,8 +106,3 @@ def _check_last(at: Standing) -> None:
             raise Ends(f"{call.place}: {name} is no longer in the request's results") from name
         if difference is not None:
             raise Ends(f"{call.place}: {difference}")
-
-
-def _point(request: Request) -> str:
-    """A name for this place of this conversation: the same for a repeated request."""
-    return hashlib.sha256(repr((request.system, request.prompts)).encode()).hexdigest()[:20]

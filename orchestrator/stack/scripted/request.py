@@ -24,11 +24,13 @@ class Result:
 class ToolTurn:
     """One earlier answer with tool calls: the names called, and what came back, in the same order.
 
-    A result that the request doesn't hold is None.
+    A result that the request doesn't hold is None. `id` is that of the first call; it tells which
+    turn this was, as a harness may have left out what was before (`ids`).
     """
 
     names: tuple[str, ...]
     results: tuple[Result | None, ...]
+    id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from orchestrator.stack.scripted import checking, names, vocabulary
+from orchestrator.stack.scripted import checking, ids, names, vocabulary
 from orchestrator.stack.scripted.answers import Ends
 from orchestrator.stack.scripted.entries import When
 from orchestrator.stack.scripted.request import Request, ToolTurn
@@ -13,7 +13,7 @@ from orchestrator.stack.scripted.scenario import Conversation, Scenario, Turn
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a conversation is: of its turns, `skipped` are only known from a summary."""
+    """Where a conversation is: its first `skipped` turns are no longer in the request."""
 
     conversation: Conversation
     skipped: int
@@ -42,6 +42,8 @@ def standing_of(request: Request, scenario: Scenario) -> Standing:
     else:
         conversation = _named(newest.so_far.conversation, scenario)
         skipped, values = newest.so_far.done, dict(newest.so_far.names)
+    if done and (number := ids.turn_of(done[0].id, conversation.name)) is not None:
+        skipped = number
     for turn, tool_turn in zip(conversation.turns[skipped:], done, strict=False):
         values |= checking.captured(turn, tool_turn.results)
     return Standing(conversation, skipped, done, values)

@@ -61,4 +61,5 @@ def _tool_turn(calls: tuple[Call, ...], results: Mapping[str, Result]) -> ToolTu
     return ToolTurn(
         names=tuple(call.name for call in calls),
         results=tuple(results.get(call.id) for call in calls),
+        id=calls[0].id,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
+from orchestrator.stack.scripted import ids
 from orchestrator.stack.scripted.dialects.history import Answered, Call, Said, prompts
 from orchestrator.stack.scripted.dialects.outcomes import outcome
 from orchestrator.stack.scripted.request import Form, Kind, Request, Result
@@ -19,7 +20,6 @@ _TEXTS = frozenset({"input_text", "output_text", "text"})
 _SYSTEM_ROLES = frozenset({"developer", "system"})
 _TOOL_LISTS = frozenset({"tool_search_output", "additional_tools"})
 _SEARCH = "tool_search"
-_OUR_ID = re.compile(r"(call_[0-9a-f]{20})\d\d\Z")
 _OWN_TAGS = (
     "environment_context|user_instructions|user_shell_command|turn_aborted|skill|hook_prompt"
     "|subagent_notification|goal_context|internal_model_context|system-reminder"
@@ -95,8 +95,7 @@ def _keyed(items: list[Item]) -> Iterator[tuple[tuple[bool, str], Item]]:
     for item in items:
         kind = item.get("type", "message")
         if kind in _CALLS:
-            ours = _OUR_ID.match(item["call_id"])
-            yield (True, ours[1] if ours else str(outputs)), item
+            yield (True, ids.answer_of(item["call_id"]) or str(outputs)), item
         elif kind in _OUTPUTS:
             outputs += 1
         elif kind == "message" and item["role"] not in _SYSTEM_ROLES:

@@ -9,7 +9,7 @@ from orchestrator.stack.scripted.answers import Answer, Tokens, ToolCall
 from orchestrator.stack.scripted.dialects.openai_responses import OpenAIResponses
 from orchestrator.stack.scripted.request import Form, NotUnderstood, Prompt, Request, Result
 
-POINT = "0123456789abcdef0123"
+POINT = "0123456789abcdef01234567"
 
 
 def read(items: Any, **more: Any) -> Request:
@@ -72,7 +72,7 @@ def test_calls_of_two_answers_are_told_apart() -> None:
         ("exec_command",),
         ("exec_command",),
     ]
-    ours = [f"call_{POINT}{number:02d}" for number in range(2)]
+    ours = [f"call_{POINT}000{number:02d}" for number in range(2)]
     mixed = [call(ours[0]), output(ours[0]), call(ours[1]), output(ours[1])]
     assert names(read([said("user", "go"), *mixed])) == [("exec_command", "exec_command")]
 

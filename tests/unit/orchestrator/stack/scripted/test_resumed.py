@@ -163,3 +163,29 @@ def test_a_shortened_conversation_has_its_summary_apart_from_what_was_said_besid
     assert [bool(prompt.so_far) for prompt in by_claude.prompts] == [True, False]
     assert [bool(prompt.so_far) for prompt in by_codex.prompts] == [False, True, False]
     assert by_claude.prompts[-1].text == by_codex.prompts[-1].text == BACK
+
+
+def test_a_turn_says_which_one_it_is_when_what_was_before_it_was_left_out() -> None:
+    """The native loop keeps what people said and the newest turns, and puts a summary between them."""
+    first = {"role": "user", "content": "do T-7"}
+    tools = [{"name": "bash"}]
+
+    def asked(*messages: Any) -> Request:
+        body = {"model": "m", "messages": [first, *messages], "tools": tools}
+        return Anthropic().read(json.dumps(body).encode(), "/v1/messages")
+
+    begun = _as_asked(asked())
+    second = _as_asked(asked(*begun))
+    summary = {"role": "user", "content": "[The conversation became long.]\n\nI looked."}
+    assert play(asked(summary, *second), SCENARIO).answer.text == "Done."
+    assert play(asked(summary, *begun), SCENARIO).answer.calls[0].arguments == {
+        "command": "hand in"
+    }
+
+
+def _as_asked(request: Request) -> list[Any]:
+    """The answer to a request and its result, as they come with the next one."""
+    answer = play(request, SCENARIO).answer
+    content = Anthropic().whole(answer, request)["content"]
+    used = [_used(block["id"], "ok") for block in content if block["type"] == "tool_use"]
+    return [{"role": "assistant", "content": content}, {"role": "user", "content": used}]
