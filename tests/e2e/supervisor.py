@@ -1,15 +1,23 @@
 """A supervisor at work in Polarion: says something on a task, and decides."""
 
 import asyncio
+from typing import Protocol
 
 import aiohttp
 
 from orchestrator.adapters.polarion import PolarionClient, Text
+from orchestrator.stack.installation import Installation
 from orchestrator.stack.services import LOOPBACK, polarion_token
-from tests.e2e.house import House
 
 
-def decide(house: House, task: str, action: str, comment: str = "") -> None:
+class Placed(Protocol):
+    """Whatever has an installation."""
+
+    @property
+    def here(self) -> Installation: ...
+
+
+def decide(house: Placed, task: str, action: str, comment: str = "") -> None:
     """Comment on the task, if there is anything to say, then do the workflow action."""
     token = polarion_token(house.here).read_text()
     url = f"http://{LOOPBACK}:{house.here.ports.polarion}/polarion/rest/v1"

@@ -77,6 +77,11 @@ class Request:
     forms: Mapping[str, Form] = field(default_factory=dict)
     wants_usage: bool = True
 
+    @property
+    def prompt_number(self) -> int:
+        """How many prompts there are so far, the newest included; summaries are none."""
+        return sum(not prompt.so_far for prompt in self.prompts)
+
 
 class NotUnderstood(Exception):
     """The request is not one of the protocol's. The message says what is wrong with it."""

@@ -18,14 +18,22 @@ class Answered:
     model: str
     conversation: str
     """Empty: the scenario had none for it."""
+    prompt: int
+    """Which prompt of one conversation it answered: more than 1 where a run was resumed."""
     names: Mapping[str, str]
     """What the conversation had captured by then."""
     whole: bool
     tokens: Tokens
 
     def as_json(self) -> dict[str, Any]:
-        about = {"model": self.model, "conversation": self.conversation, "names": dict(self.names)}
-        return {**about, "whole": self.whole, **_counts(self.tokens)}
+        return {
+            "model": self.model,
+            "conversation": self.conversation,
+            "prompt": self.prompt,
+            "names": dict(self.names),
+            "whole": self.whole,
+            **_counts(self.tokens),
+        }
 
 
 @dataclass(slots=True)

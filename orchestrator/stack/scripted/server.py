@@ -105,7 +105,7 @@ class _Server:
                 return self._failure(fail, asked)
             return await self._send(request, asked, answer, delivery)
         finally:  # also when the client leaves, which cancels this
-            self._served.ended(count, _answered(move, answer, delivery))
+            self._served.ended(count, _answered(move, asked, answer, delivery))
 
     def _due(self, move: Move, asked: Request) -> Fail | None:
         """By the prompt: what a harness adds to a request that it tries again may differ."""
@@ -150,13 +150,20 @@ class _Server:
         return web.json_response(body, status=status, headers=headers)
 
 
-def _answered(move: Move, answer: Answer, delivery: Delivery) -> Answered:
+def _answered(move: Move, asked: Request, answer: Answer, delivery: Delivery) -> Answered:
     """What is billed of an answer, as far as it got: nothing before its status has gone out."""
     billed = Tokens(0, 0)
     if delivery.begun:
         whole = delivery.whole
         billed = answer.tokens if whole else answer.tokens.broken_off(delivery.said)
-    return Answered(answer.model, move.conversation, move.names, delivery.whole, billed)
+    return Answered(
+        model=answer.model,
+        conversation=move.conversation,
+        prompt=asked.prompt_number,
+        names=move.names,
+        whole=delivery.whole,
+        tokens=billed,
+    )
 
 
 def _note(move: Move, fail: Fail | None) -> None:

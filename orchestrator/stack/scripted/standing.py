@@ -76,7 +76,7 @@ def fits(when: When, request: Request) -> bool:
             or bool(re.search(when.prompt_matches, prompt, re.MULTILINE))
         )
         and all(text in request.system for text in when.system_contains)
-        and when.prompt_number in {None, sum(not one.so_far for one in request.prompts)}
+        and when.prompt_number in {None, request.prompt_number}
         and all(text in "\n".join(_earlier(request)) for text in when.earlier_contains)
         and when.model in {None, request.model}
     )

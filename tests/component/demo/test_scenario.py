@@ -21,7 +21,7 @@ from orchestrator.stack.scripted.request import Result
 from orchestrator.stack.scripted.scenario import Call
 from tests.servers.git import ITEM, Door, door
 
-VALUES = {"item": ITEM}
+VALUES = {"item": ITEM, "wish": ""}
 BRANCH = f"refs/heads/agent/{ITEM}/fix-compile-case-sensitive"
 
 

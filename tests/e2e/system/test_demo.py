@@ -1,0 +1,37 @@
+"""The demo with every harness and in every provider's API: the same scenario, and the same end."""
+
+import pytest
+
+from tests.e2e.system.theatre import CASTS, Theatre
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
+KINDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+@pytest.mark.parametrize("cast", CASTS)
+def test_the_same_scenario_ends_the_same_and_is_metered_to_the_token(
+    theatre: Theatre, cast: str
+) -> None:
+    summary = theatre.played(cast)
+    assert (summary["outcome"], summary["cause"]) == ("submitted", "handed_over"), summary
+    assert summary["tests"]["result"] == "78 passed"
+    assert summary["diff"]["files"] == ["parse.py", "test_parse.py"]
+    assert summary["main_unchanged"] is True
+    assert [one["kind"] for one in summary["refused"]] == ["git_push"]
+
+    run = theatre.ask(f"/api/runs/{summary['run']}")
+    assert summary["spent"] == run["usage"]
+    assert (summary["served"], summary["equal"]) == (run["usage"], True)
+    answers = theatre.served(summary["task"].partition("/")[2])
+    for kind in KINDS:
+        assert sum(answer[kind] for answer in answers) == summary["spent"][kind], kind
+    assert summary["spent"]["cache_read_tokens"] > 0
+    assert sum(answer["reasoning_tokens"] for answer in answers) > 0
+    assert float(summary["spent"]["cost_usd"]) > 0
+
+
+def test_a_model_that_the_harness_does_not_speak_to_is_refused_before_anything_is_made(
+    theatre: Theatre,
+) -> None:
+    done = theatre.sandgate("demo", "--harness=codex", "--model=anthropic:claude-sonnet-5")
+    assert (done.returncode, "codex takes openai:NAME" in done.stderr) == (2, True)

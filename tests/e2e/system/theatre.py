@@ -1,0 +1,73 @@
+"""The demo as its users call it, with one harness and model after another in one installation."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from orchestrator.cli.client import Runner
+from orchestrator.settings import inherited_environment
+from orchestrator.stack.installation import Installation
+from orchestrator.stack.services import LOOPBACK
+from tests.e2e.house import SANDGATE
+
+CASTS: Mapping[str, Sequence[str]] = {
+    "native, Anthropic": (),
+    "native, OpenAI": ("--model=openai:gpt-6.2-sol",),
+    "native, Google": ("--model=google:gemini-3.8-flash",),
+    "Claude Code": ("--harness=claude-code",),
+    "Codex": ("--harness=codex",),
+}
+"""The demo's options for every harness and every provider's API."""
+
+
+@dataclass
+class Theatre:
+    """One home; each cast plays once, whoever asks for it."""
+
+    home: Path
+    _played: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def here(self) -> Installation:
+        return Installation.open(self.home, create=False)
+
+    def ask(self, path: str) -> Any:
+        """What the runner answers to a GET."""
+        here = self.here
+        with Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token") as runner:
+            return runner.get(path)
+
+    def played(self, cast: str) -> Mapping[str, Any]:
+        """The summary of the demo with this cast."""
+        if cast not in self._played:
+            done = self.sandgate("demo", *CASTS[cast], "--json")
+            assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+            self._played[cast] = json.loads(done.stdout)
+            assert self._played[cast] == json.loads((self.home / "demo/summary.json").read_text())
+        return self._played[cast]
+
+    def sandgate(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**inherited_environment(), "SANDGATE_HOME": str(self.home), "NO_COLOR": "1"}
+        return subprocess.run(
+            [str(SANDGATE), *arguments], env=env, capture_output=True, text=True, check=False,
+            timeout=280,
+        )  # fmt: skip
+
+    def served(self, item: str) -> Sequence[Mapping[str, Any]]:
+        """What the scripted model says it served to the runs of a work item."""
+        here = self.here
+        answer = httpx.get(
+            f"http://{LOOPBACK}:{here.ports.model}/served/answers",
+            params={"item": item},
+            headers={"x-api-key": (here.keys / "model.key").read_text()},
+            timeout=30,
+            trust_env=False,
+        )
+        answer.raise_for_status()
+        found: Sequence[Mapping[str, Any]] = answer.json()["answers"]
+        return found
