@@ -6,7 +6,17 @@ import pytest
 
 from tests.e2e.conftest import FILES
 from tests.e2e.harnesses.hostile import HOSTILE
-from tests.e2e.harnesses.rows import CLAUDE_CODE, CODEX, NOWHERE, SILENCE_S, scenario
+from tests.e2e.harnesses.rows import (
+    CLAUDE_CODE,
+    CODEX,
+    NOWHERE,
+    SILENCE_S,
+    Begun,
+    Program,
+    Row,
+    begin,
+    scenario,
+)
 from tests.e2e.house import SCRIPTED, House, Wanted, open_house
 
 PRICED = (
@@ -42,14 +52,19 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         settings={
             "MODELS__PRICES": str(prices),
             "MODELS__SILENCE_S": str(SILENCE_S),
-            "RUNS__PARALLEL": "6",
+            "RUNS__PARALLEL": "10",
         },
     )
     yield from open_house(folder / "home", {**FILES, **HOSTILE}, script, wanted)
 
 
-def rows_of(request: pytest.FixtureRequest) -> set[str]:
-    """The names of the rows that are to be tried in the module that asks."""
-    items = [item for item in request.session.items if item.path == request.path]
-    calls = [item.callspec.params for item in items if hasattr(item, "callspec")]
-    return {call["row"].name for call in calls if "row" in call}
+@pytest.fixture(scope="package")
+def begun(lodge: House, request: pytest.FixtureRequest) -> Begun:
+    """The tasks of all rows that are to be tried, by harness and row: at work side by side."""
+    tasks: dict[tuple[str, str], str] = {}
+    for item in request.session.items:
+        call = getattr(item, "callspec", None)
+        if isinstance(item, pytest.Function) and call and "row" in call.params:
+            program, row = item.module.PROGRAM, call.params["row"]
+            tasks[program.name, row.name] = begin(lodge, program, row)
+    return tasks

@@ -3,15 +3,16 @@
 A row is played by the scripted model to a task whose title names it, through a real program in a
 real sandbox. How to use it (see `test_claude_code.py`):
 
-- a harness is a `Program`; `begin(lodge, program, names)` hires an agent for each row, so that rows
-  are played side by side, and gives back their tasks;
+- a harness is a `Program`, which its module calls `PROGRAM`;
+- the fixture `begun` has an agent for each row that is to be tried, so that all of them, of all
+  harnesses, are played side by side, and holds their tasks;
 - `row.check(run)` says whether the run ended as it must.
 
 A row that only one harness has goes into `ROWS` too, with its name in `only`.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -70,6 +71,10 @@ NATIVE = tuple(
     )
 )
 """In each of its dialects."""
+
+
+type Begun = Mapping[tuple[str, str], str]
+"""Tasks by harness and row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,17 +246,13 @@ def whole(run: Mapping[str, Any]) -> str:
     return json.dumps(run, indent=1)
 
 
-def begin(lodge: House, program: Program, names: Collection[str]) -> dict[str, str]:
-    """Have these rows played at once, each by an agent of its own; gives the tasks by row."""
-    return {row.name: _begun(lodge, program, row) for row in rows_for(program) if row.name in names}
-
-
 def hire(lodge: House, program: Program, agent: str, **terms: Any) -> None:
     """An agent of this harness, with its usual model."""
     lodge.hire(agent, f"{program.provider}:{program.model}", program.name, **terms)
 
 
-def _begun(lodge: House, program: Program, row: Row) -> str:
+def begin(lodge: House, program: Program, row: Row) -> str:
+    """Have a row played, by an agent of its own; gives its task."""
     agent = f"{program.short}-{row.name.replace(' ', '-')}"
     provider = f"nowhere-{program.provider}" if row.nowhere else program.provider
     lodge.hire(agent, f"{provider}:{program.model}", program.name, **row.terms)

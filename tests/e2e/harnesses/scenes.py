@@ -16,10 +16,10 @@ from tests.e2e.supervisor import decide
 Run = Mapping[str, Any]
 
 
-def at_work(lodge: House, program: Program, agent: str) -> Run:
-    """A run in the middle of a command."""
+def at_work(lodge: House, program: Program, agent: str, repository: str | None = "") -> Run:
+    """A run in the middle of a command; with `repository` None it is in the house's own."""
     hire(lodge, program, agent)
-    task = lodge.task("STAY", agent=agent, repository="")
+    task = lodge.task("STAY", agent=agent, repository=repository)
     run = lodge.wait(task, lambda run: run["state"] == "running")
     said = lodge.inside(run, "until [ -e /tmp/here ]; do sleep 0.1; done")
     assert said.code == 0, said
