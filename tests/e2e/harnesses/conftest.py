@@ -12,8 +12,6 @@ from tests.e2e.harnesses.rows import (
     NOWHERE,
     SILENCE_S,
     Begun,
-    Program,
-    Row,
     begin,
     scenario,
 )

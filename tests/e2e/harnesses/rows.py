@@ -24,7 +24,7 @@ PATIENCE_S = 240.0
 """A row that uses all its retries takes a minute, and a busy machine more."""
 SILENCE_S = 6
 """So long the lodge lets a provider be silent."""
-UNSEEN_USD = Decimal("0.01")
+UNSEEN_USD = Decimal("0.05")
 """What may pass between two looks at a stream, of a model that ignores the limit it was given."""
 NOWHERE = "127.0.0.1:9"
 """Nobody listens there."""
