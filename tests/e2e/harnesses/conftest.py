@@ -63,6 +63,6 @@ def begun(lodge: House, request: pytest.FixtureRequest) -> Begun:
     for item in request.session.items:
         call = getattr(item, "callspec", None)
         if isinstance(item, pytest.Function) and call and "row" in call.params:
-            program, row = item.module.PROGRAM, call.params["row"]
-            tasks[program.name, row.name] = begin(lodge, program, row)
+            program, row = call.params.get("program") or item.module.PROGRAM, call.params["row"]
+            tasks[program.short, row.name] = begin(lodge, program, row)
     return tasks

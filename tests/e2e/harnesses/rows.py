@@ -3,7 +3,7 @@
 A row is played by the scripted model to a task whose title names it, through a real program in a
 real sandbox. How to use it (see `test_claude_code.py`):
 
-- a harness is a `Program`, which its module calls `PROGRAM`;
+- a harness is a `Program`: a test's parameter `program`, or what its module calls `PROGRAM`;
 - the fixture `begun` has an agent for each row that is to be tried, so that all of them, of all
   harnesses, are played side by side, and holds their tasks;
 - `row.check(run)` says whether the run ended as it must.
@@ -74,7 +74,7 @@ NATIVE = tuple(
 
 
 type Begun = Mapping[tuple[str, str], str]
-"""Tasks by harness and row."""
+"""Tasks by a program's short name and a row's."""
 
 
 @dataclass(frozen=True, slots=True)

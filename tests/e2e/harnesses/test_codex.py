@@ -18,7 +18,7 @@ WITH_TOOLS = replace(PROGRAM, short="codex-tools", model="gpt-5.5")
 
 @pytest.mark.parametrize("row", rows_for(PROGRAM), ids=lambda row: row.name)
 def test_a_run_ends_as_its_row_says(lodge: House, begun: Begun, row: Row) -> None:
-    row.check(lodge.ended(begun[PROGRAM.name, row.name], PATIENCE_S))
+    row.check(lodge.ended(begun[PROGRAM.short, row.name], PATIENCE_S))
 
 
 def test_a_person_who_cancels_it_stops_it(lodge: House) -> None:

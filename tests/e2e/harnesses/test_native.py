@@ -4,12 +4,10 @@ The whole table is tried over Google's protocol, which no other harness speaks; 
 each says in its own way. `tests/component/native` has the faults of a provider in all three.
 """
 
-from collections.abc import Mapping
-
 import pytest
 
 from tests.e2e.harnesses import scenes
-from tests.e2e.harnesses.rows import NATIVE, PATIENCE_S, ROWS, Program, Row, begin, how, whole
+from tests.e2e.harnesses.rows import NATIVE, PATIENCE_S, ROWS, Begun, Program, Row, how, whole
 from tests.e2e.house import House
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
@@ -32,26 +30,9 @@ TRIED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def begun(lodge: House, request: pytest.FixtureRequest) -> Mapping[tuple[str, str], str]:
-    """The tasks of all rows that were asked for, at work side by side."""
-    items = [item for item in request.session.items if item.path == request.path]
-    calls = [item.callspec.params for item in items if hasattr(item, "callspec")]
-    asked = [(call["program"], call["row"].name) for call in calls if "row" in call]
-    return {
-        (program.provider, row): task
-        for program in NATIVE
-        for row, task in begin(
-            lodge, program, {row for one, row in asked if one is program}
-        ).items()
-    }
-
-
 @pytest.mark.parametrize(("program", "row"), TRIED)
-def test_a_run_ends_as_its_row_says(
-    lodge: House, begun: Mapping[tuple[str, str], str], program: Program, row: Row
-) -> None:
-    row.check(lodge.ended(begun[program.provider, row.name], PATIENCE_S))
+def test_a_run_ends_as_its_row_says(lodge: House, begun: Begun, program: Program, row: Row) -> None:
+    row.check(lodge.ended(begun[program.short, row.name], PATIENCE_S))
 
 
 def test_a_person_who_cancels_it_stops_it(lodge: House) -> None:
@@ -75,6 +56,6 @@ def test_what_is_sent_back_goes_on_in_the_same_conversation(lodge: House) -> Non
 
 
 def test_a_conversation_that_is_gone_is_begun_anew(lodge: House) -> None:
-    _, second = scenes.sent_back(lodge, GOOGLE, lost=True)
+    _, second = scenes.sent_back(lodge, GOOGLE, scenes.lost)
     assert (second["outcome"], second["trigger"]) == ("asked", "sent_back"), whole(second)
     assert "Anew with penguin?" in second["summary"]
