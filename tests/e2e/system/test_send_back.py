@@ -10,7 +10,7 @@ from tests.e2e.system.theatre import CASTS, Theatre
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 WORDS = "Name the fix in the version history, please"
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 
 
 @pytest.mark.parametrize("cast", CASTS)
