@@ -1,6 +1,7 @@
 """The lodge: one installation with every harness, whose model fails as the table says."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -59,10 +60,12 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 @pytest.fixture(scope="package")
 def begun(lodge: House, request: pytest.FixtureRequest) -> Begun:
     """The tasks of all rows that are to be tried, by harness and row: at work side by side."""
-    tasks: dict[tuple[str, str], str] = {}
+    wanted = {}
     for item in request.session.items:
         call = getattr(item, "callspec", None)
         if isinstance(item, pytest.Function) and call and "row" in call.params:
             program, row = call.params.get("program") or item.module.PROGRAM, call.params["row"]
-            tasks[program.short, row.name] = begin(lodge, program, row)
-    return tasks
+            wanted[program.short, row.name] = program, row
+    with ThreadPoolExecutor(4) as several:
+        tasks = several.map(lambda case: begin(lodge, *case), wanted.values())
+    return dict(zip(wanted, tasks, strict=True))
