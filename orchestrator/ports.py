@@ -56,7 +56,7 @@ class Tracker(Protocol):
         ...
 
     async def waking(self, engagements: Sequence[Engagement]) -> Sequence[Task]:
-        """Tasks in a waking status that wait for one of these agents in the project that hired it."""
+        """Tasks `LOOKED_AT` that one of these agents has in the project that hired it."""
         ...
 
     async def task(self, task: TaskId) -> Task | None:

@@ -12,6 +12,7 @@ import structlog
 
 from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
 from entrance.session import RunId, TaskId
+from orchestrator.domain.delegation import Part, all_over
 from orchestrator.domain.plan import (
     Finish,
     Follow,
@@ -25,6 +26,7 @@ from orchestrator.domain.plan import (
     Step,
     Wait,
     plan,
+    waits_for_parts,
 )
 from orchestrator.domain.run import Cause, Exit, Run, RunState
 from orchestrator.domain.task import Task
@@ -32,6 +34,7 @@ from orchestrator.domain.team import Engagement
 from orchestrator.ports import Sandbox
 from orchestrator.runner.finish import finish
 from orchestrator.runner.follow import follow
+from orchestrator.runner.parts import parts_of, tell_parts
 from orchestrator.runner.prepare import Order, prepare
 from orchestrator.runner.settle import settle
 from orchestrator.runner.start import Wanted, start_run
@@ -90,6 +93,9 @@ class Reconciler:
         if run and run.state in {RunState.RUNNING, RunState.SETTLING}:
             return Observed(now, None, run, sandbox=await self._sandbox_of(run), closed=closed)
         seen_task = await world.tracker.task(task)
+        parts = await self._parts(run, seen_task)
+        if parts and not all_over(parts):
+            return Observed(now, seen_task, run, parts=parts, closed=closed)
         engagement = await self._engagement(run, seen_task)
         busy = engagement is not None and any(
             other.agent == engagement.bot and other.task != task
@@ -105,6 +111,7 @@ class Reconciler:
             agent,
             agent_busy=busy,
             harnesses=world.offered,
+            parts=parts,
             unspoken=world.unspoken(agent.harness, agent.model) if agent else "",
             closed=closed,
         )
@@ -144,6 +151,7 @@ class Reconciler:
                 await tracker.comment(task.id, "Can't be run", reason)
                 await tracker.act(task.id, "fail")
             case StartRun(trigger) if task and seen.agent and seen.engagement:
+                await tell_parts(self.world, task.id, seen.parts)
                 wanted = Wanted(task, seen.agent, seen.engagement, trigger)
                 await start_run(self.world, wanted, self.new_id())
 
@@ -173,6 +181,10 @@ class Reconciler:
             return SandboxState.LOST
         self._sandboxes[run.id] = sandbox
         return SandboxState.LIVE
+
+    async def _parts(self, run: Run | None, task: Task | None) -> tuple[Part, ...]:
+        waits = task is not None and waits_for_parts(task, run)
+        return await parts_of(self.world, task.id) if task and waits else ()
 
     async def _engagement(self, run: Run | None, task: Task | None) -> Engagement | None:
         engagements = await self.world.tracker.engagements()

@@ -5,14 +5,18 @@ It decides nothing: a key that needs nothing is found to need nothing when it is
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
 from entrance.errors import SandgateError
+from orchestrator.domain.plan import WAKES
 from orchestrator.ports import Runs, Tracker
 
 log = structlog.get_logger()
+
+PATIENCE = 5
+"""A task that waits for what was delegated is looked at with every so-manyth look."""
 
 
 @dataclass
@@ -23,6 +27,7 @@ class Watcher:
     runs: Runs
     add: Callable[[str], None]
     poll_s: float
+    _looks: int = field(init=False, default=-1)
 
     async def run(self) -> None:
         """Watch until cancelled."""
@@ -44,5 +49,7 @@ class Watcher:
         for run in await self.runs.active():
             self.add(run.task)
         engagements = await self.tracker.engagements()
+        self._looks += 1
         for task in await self.tracker.waking(engagements):
-            self.add(task.id)
+            if task.status in WAKES or self._looks % PATIENCE == 0:
+                self.add(task.id)

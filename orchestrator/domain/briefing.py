@@ -28,6 +28,7 @@ TRIGGERS = {
     Trigger.ASSIGNED: "The task was assigned to you.",
     Trigger.SENT_BACK: "Your earlier work was sent back; the newest comments say what to change.",
     Trigger.ANSWERED: "Your questions were answered; the answers are in the newest comments.",
+    Trigger.SUBTASK_DONE: "What you delegated is over; the newest comments say how each part ended.",
 }
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from entrance.session import RunId, TaskId
+from orchestrator.domain.delegation import Part
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import CAUSES, Ending, Outcome, Run
+from orchestrator.domain.run import CAUSES, Ending, Outcome, Run, Trigger
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.verdict import DISK_FULL_BYTES
 
@@ -23,15 +24,17 @@ ACTIONS: Mapping[Outcome, str] = {
 """The workflow action that takes a task in progress to where its run's outcome leaves it."""
 
 _NOT_HANDED_OVER = frozenset({Outcome.FAILED, Outcome.STOPPED})
+_WOKEN_WHILE_WAITING = (Trigger.SUBTASK_DONE, TaskStatus.WAITING_INPUT)
 
 
-def action_after(outcome: Outcome, status: TaskStatus) -> str:
+def action_after(outcome: Outcome, status: TaskStatus, trigger: Trigger) -> str:
     """The action that is still to be done on a task in this status; empty when others moved it.
 
     A run that failed may never have come to start its task; left waiting, it would start again.
     After a handover a waiting task is one that people have dealt with already.
     """
-    waits = status in WAKES and outcome in _NOT_HANDED_OVER
+    unstarted = status in WAKES or (trigger, status) == _WOKEN_WHILE_WAITING
+    waits = unstarted and outcome in _NOT_HANDED_OVER
     return ACTIONS[outcome] if waits or status is TaskStatus.IN_PROGRESS else ""
 
 
@@ -63,6 +66,17 @@ def words_of(run: Run) -> str:
     if run.said and run.said.detail:
         lines.append(f"Its last words: {run.said.detail}")
     return "\n".join([*(line for line in lines if line), f"Record: {run.record}"])
+
+
+def told(part: Part) -> tuple[str, str]:
+    """How a delegated part ended: title and words of the comment on the task that it came from."""
+    if part.task is None:
+        return f"{part.id} is gone", "What was delegated was deleted."
+    head = f"What was delegated is {part.task.status}: {' '.join(part.task.title.split())}"
+    if part.run is None:
+        return f"{part.id} {part.task.status}", head
+    said = part.run.ending.summary if part.run.ending else words_of(part.run)
+    return f"{part.id} {part.task.status}", f"{head}\n\n{part.run.agent} said at last:\n\n{said}"
 
 
 def _counted(host: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from orchestrator.domain.delegation import Part, all_over
 from orchestrator.domain.grants import grant_for
-from orchestrator.domain.run import Cause, Exit, Run, RunState, Trigger
+from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState, Trigger
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
 
@@ -40,6 +41,8 @@ class Observed:
     """Those whose program is in a sandbox image here."""
     unspoken: str = ""
     """Why the agent's harness can't talk to its model; empty when it can."""
+    parts: tuple[Part, ...] = ()
+    """What was delegated from the task; looked at only while it waits."""
     closed: str = ""
     """Why no run may start at all now (posture probe failing); empty when one may."""
 
@@ -101,6 +104,9 @@ WAKES: Mapping[TaskStatus, Trigger] = {
 }
 """The statuses in which a task waits for its agent, and what they mean to the run."""
 
+LOOKED_AT = (*WAKES, TaskStatus.WAITING_INPUT)
+"""The statuses in which there may be something to do for an agent that has the task."""
+
 
 def plan(seen: Observed) -> Step:
     """The one next step for the task."""
@@ -110,7 +116,7 @@ def plan(seen: Observed) -> Step:
 
 
 def _between_runs(seen: Observed) -> Step:
-    trigger = WAKES.get(seen.task.status) if seen.task else None
+    trigger = _trigger(seen)
     if seen.task is None or trigger is None or seen.engagement is None:
         return Idle()
     if seen.closed:
@@ -120,6 +126,21 @@ def _between_runs(seen: Observed) -> Step:
     refusal = refusal_of(seen.task, seen.engagement, seen.agent, seen.harnesses)
     refusal = refusal or (f"{seen.unspoken}, then retry." if seen.unspoken else "")
     return Refuse(refusal) if refusal else StartRun(trigger)
+
+
+def _trigger(seen: Observed) -> Trigger | None:
+    """Why its agent is to have the task now, whoever else may be in the way; None: it isn't."""
+    if seen.task is None:
+        return None
+    if waits_for_parts(seen.task, seen.run):
+        return Trigger.SUBTASK_DONE if all_over(seen.parts) else None
+    return WAKES.get(seen.task.status)
+
+
+def waits_for_parts(task: Task, run: Run | None) -> bool:
+    """Whether the task waits because its newest run delegated a part of it."""
+    delegated = run is not None and run.outcome is Outcome.DELEGATED
+    return delegated and task.status is TaskStatus.WAITING_INPUT
 
 
 def refusal_of(

@@ -117,6 +117,7 @@ class Trigger(StrEnum):
     ASSIGNED = "assigned"
     SENT_BACK = "sent_back"
     ANSWERED = "answered"
+    SUBTASK_DONE = "subtask_done"
 
 
 @dataclass(frozen=True, slots=True)

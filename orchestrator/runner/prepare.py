@@ -15,8 +15,8 @@ from orchestrator.domain.briefing import Briefing, brief
 from orchestrator.domain.conversation import to_go_on_with
 from orchestrator.domain.grants import door_name, folder_of, session_for
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
-from orchestrator.domain.task import Task
+from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Trigger, after, changed
+from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
 from orchestrator.ports import Assignment, RunRecord, Sandbox, SandboxSpec, Start
 from orchestrator.runner.world import World
@@ -65,8 +65,8 @@ async def prepare(world: World, order: Order) -> None:
     run = order.run.id
     await _enter(world, order.run)
     await clear(world, run)
-    if order.task.status in WAKES:
-        await world.tracker.act(order.task.id, "start")
+    if action := start_of(order.run, order.task):
+        await world.tracker.act(order.task.id, action)
     order = replace(order, run=await _open_record(world, order.run))
     token = new_run_token()
     try:
@@ -87,6 +87,14 @@ async def prepare(world: World, order: Order) -> None:
         run, lambda r: after(r, RunEvent.HARNESS_STARTED, now, command=command, cursor=-1)
     )
     await world.note(run, "phase", {"state": str(RunState.RUNNING)})
+
+
+def start_of(run: Run, task: Task) -> str:
+    """The action that puts the task into progress; empty when it is, or people have moved it."""
+    if task.status in WAKES:
+        return "start"
+    waits = task.status is TaskStatus.WAITING_INPUT
+    return "resume" if waits and run.trigger is Trigger.SUBTASK_DONE else ""
 
 
 async def clear(world: World, run: RunId) -> None:

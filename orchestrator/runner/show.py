@@ -55,7 +55,7 @@ async def _say(world: World, run: Run, outcome: Outcome) -> None:
 
 async def _move(world: World, run: Run, task: Task, outcome: Outcome) -> None:
     to = assignee_after(run.ending, run.task)
-    if action := action_after(outcome, task.status):
+    if action := action_after(outcome, task.status, run.trigger):
         await world.tracker.act(run.task, action, assign=to)
     if part := part_of(run.ending, run.task):
         await world.tracker.assign(part, run.ending.to if run.ending else "")

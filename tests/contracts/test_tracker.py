@@ -12,7 +12,7 @@ from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.ports import Usage
 from entrance.session import RunId, TaskId
 from orchestrator.adapters.polarion.tracker import PolarionTracker
-from orchestrator.domain.plan import WAKES
+from orchestrator.domain.plan import LOOKED_AT
 from orchestrator.domain.run import Cause, Outcome, Run
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.team import Engagement
@@ -68,13 +68,13 @@ async def test_waking_are_the_tasks_that_wait_for_an_agent(stage: Stage) -> None
     """By status, by assignee, and only in the project that hired the assignee."""
     rex, max_ = await stage.hire("rex"), await stage.hire("max", f"{stage.project}X")
     assert await stage.tracker.waking([]) == []
-    wanted = [await stage.task(rex.bot, status=status) for status in WAKES]
+    wanted = [await stage.task(rex.bot, status=status) for status in LOOKED_AT]
     wanted.append(await stage.task("lead", rex.bot))
     wanted.append(await stage.task(max_.bot, project=max_.project))
     await stage.task()
     await stage.task("lead")
     await stage.task(rex.bot, project=max_.project)
-    for status in set(TaskStatus) - set(WAKES) - {TaskStatus.OTHER}:
+    for status in set(TaskStatus) - set(LOOKED_AT) - {TaskStatus.OTHER}:
         await stage.task(rex.bot, status=status)
     assert await waking(stage) == sorted(wanted)
     await stage.let_go(rex)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import TaskId
-from orchestrator.domain.plan import WAKES
+from orchestrator.domain.plan import LOOKED_AT, WAKES
 from orchestrator.domain.task import Comment, Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
 from orchestrator.ports import RunRecord
@@ -19,7 +19,8 @@ WORKFLOW = {
     "submit": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.IN_REVIEW),
     "ask": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
     "wait": (frozenset({TaskStatus.IN_PROGRESS}), TaskStatus.WAITING_INPUT),
-    "fail": (frozenset({*WAKES, TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
+    "fail": (frozenset({*LOOKED_AT, TaskStatus.IN_PROGRESS}), TaskStatus.FAILED),
+    "resume": (frozenset({TaskStatus.WAITING_INPUT}), TaskStatus.IN_PROGRESS),
     "approve": (frozenset({TaskStatus.IN_REVIEW}), TaskStatus.DONE),
     "send_back": (frozenset({TaskStatus.IN_REVIEW}), TaskStatus.SENT_BACK),
     "answer": (frozenset({TaskStatus.WAITING_INPUT}), TaskStatus.ANSWERED),
@@ -58,7 +59,8 @@ class FakeTracker:
         return [
             task
             for task in self.tasks.values()
-            if task.status in WAKES and any((task.project, bot) in hired for bot in task.assignees)
+            if task.status in LOOKED_AT
+            and any((task.project, bot) in hired for bot in task.assignees)
         ]
 
     async def task(self, task: TaskId) -> Task | None:

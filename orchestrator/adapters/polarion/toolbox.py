@@ -91,7 +91,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "delegate",
-        "Give a part of your task to another hired agent as a task of its own. This ends the run.",
+        "Give a part of your task to another hired agent as a task of its own. This ends the run;"
+        " you go on when the part is done or has failed, and are told how it ended.",
         _schema(
             {
                 "agent": _text("The agent's name.", 100),

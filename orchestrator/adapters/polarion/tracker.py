@@ -22,7 +22,7 @@ from orchestrator.adapters.polarion.recording import fields_of, item_of
 from orchestrator.adapters.polarion.resources import Comment as Said
 from orchestrator.adapters.polarion.resources import Text, WorkItem
 from orchestrator.adapters.polarion.richtext import plain
-from orchestrator.domain.plan import WAKES
+from orchestrator.domain.plan import LOOKED_AT
 from orchestrator.domain.task import Comment, Task
 from orchestrator.domain.team import Agent, Engagement
 from orchestrator.ports import RunRecord
@@ -48,7 +48,7 @@ class PolarionTracker:
         hired = {(one.project, one.bot) for one in engagements}
         found: dict[TaskId, Task] = {}
         for bots in batched(sorted({bot for _, bot in hired}), BOTS_A_QUERY):
-            query = matching({"type": "task", "status": WAKES, "assignee.id": bots})
+            query = matching({"type": "task", "status": LOOKED_AT, "assignee.id": bots})
             async for item in self.client.items.query(query, fields=TASK_FIELDS):
                 task = task_of(item)
                 if any((task.project, bot) in hired for bot in task.assignees):

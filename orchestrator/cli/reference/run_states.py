@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from orchestrator.cli.reference.markdown import code, page, states, table
 from orchestrator.domain.briefing import TRIGGERS
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import CAUSES, STATES, TRANSITIONS, Outcome, RunState
+from orchestrator.domain.run import CAUSES, STATES, TRANSITIONS, Outcome, RunState, Trigger
+from orchestrator.domain.task import TaskStatus
 
 OUTCOMES = {
     Outcome.SUBMITTED: "The agent handed its work in; the task waits for approval.",
     Outcome.ASKED: "The agent asked; the task waits for answers.",
-    Outcome.DELEGATED: "The agent gave a part to another agent; the task waits until a person answers it.",
+    Outcome.DELEGATED: "The agent gave a part to another one; the task waits until it is over, or answered.",
     Outcome.FAILED: "The run ended without a handover, by itself or of what the cause names.",
     Outcome.STOPPED: "The run was ended: cancelled, out of time, or out of budget.",
 }
@@ -21,7 +22,9 @@ CAUSE_INTRO = """\
 The agent's own words decide nothing: a recorded handover does, then what the runner did to the run,
 then the host's counters, and the exit code of the harness last."""
 TRIGGER_INTRO = """\
-A run is started when a task that is assigned to a hired agent is in one of these statuses."""
+A run is started when a task that is assigned to a hired agent is in one of these statuses.
+`waiting_input` counts if the newest run delegated a part, once every part is done, failed or gone;
+what an agent asked is given to its supervisor, who gives it back with the answer."""
 
 
 def run_states() -> str:
@@ -49,9 +52,15 @@ def run_states() -> str:
         TRIGGER_INTRO,
         table(
             ("task status", "trigger", "what the agent is told"),
-            ((code(status), code(trigger), TRIGGERS[trigger]) for status, trigger in WAKES.items()),
+            ((code(status), code(trigger), TRIGGERS[trigger]) for status, trigger in woken()),
         ),
     )
+
+
+def woken() -> Iterator[tuple[TaskStatus, Trigger]]:
+    """In which status a task is woken, by which trigger."""
+    yield from WAKES.items()
+    yield TaskStatus.WAITING_INPUT, Trigger.SUBTASK_DONE
 
 
 def _edges() -> Iterator[tuple[str, str, str]]:

@@ -108,6 +108,19 @@ async def test_no_agent_approves_not_even_through_us(review: Review) -> None:
     assert (await review.now())[0] == "in_review"
 
 
+async def test_no_agent_wakes_itself_while_it_waits_for_a_part(review: Review) -> None:
+    office = review.office
+    await review.decide(Decision.SEND_BACK, "Share it out.")
+    for action in ("start", "wait"):
+        await office.tracker.act(office.task, action)
+    bot = await review.people.person(office.rex)
+    for action in ("resume", "answer"):
+        with pytest.raises((Forbidden, Conflict)):
+            await bot.act(office.task, action)
+    await office.tracker.act(office.task, "resume")
+    assert (await review.now())[0] == "in_progress"
+
+
 async def test_a_name_that_no_secret_can_have_gets_no_token(review: Review) -> None:
     await review.office.admin.users.create("a@b", "At")
     assert not (await review.people.person("a@b")).in_person

@@ -11,11 +11,14 @@ from structlog.testing import capture_logs
 from entrance.errors import Forbidden, NotFound, Unavailable
 from entrance.ports import Usage
 from entrance.session import Ended, Envelope, RunId, TaskId, hash_token
-from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
+from orchestrator.domain.briefing import TRIGGERS
+from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, Trigger, changed
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Completed, Sandbox
+from tests.fakes.clock import START
 from tests.fakes.run import a_run
+from tests.fakes.runs import FakeRuns
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
 from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import TASK, FakeWorld
@@ -602,3 +605,88 @@ async def test_what_fails_again_and_again_is_logged_once(world: FakeWorld) -> No
         for _ in range(3):
             assert await reconciler.handle(TASK.id)
     assert [line["event"] for line in said] == ["step_failed"]
+
+
+PART = replace(TASK, id=TaskId("DEMO/DEMO-8"), title="The part", assignees=("bot-max",))
+
+
+@pytest.fixture
+async def delegated(world: FakeWorld) -> FakeWorld:
+    """The agent delegated a part of its task, and its run is over."""
+    world.clock.advance(10 * 365 * 86400)  # after every run that `a_run` makes
+    ending = Ending(Outcome.DELEGATED, "yours", START, given=PART.id, to="bot-max")
+    run = a_run(
+        task=TASK.id,
+        agent="bot-rex",
+        state=RunState.ENDED,
+        outcome=Outcome.DELEGATED,
+        ending=ending,
+    )
+    await world.runs.create(run)
+    world.tracker.tasks[TASK.id] = replace(TASK, status=TaskStatus.WAITING_INPUT)
+    world.tracker.tasks[PART.id] = replace(PART, status=TaskStatus.IN_REVIEW)
+    return world
+
+
+async def a_run_of_the_part(world: FakeWorld, **changes: Any) -> None:
+    await world.runs.create(a_run(task=PART.id, agent="bot-max", state=RunState.ENDED, **changes))
+
+
+async def test_a_part_that_is_not_over_leaves_its_task_waiting(delegated: FakeWorld) -> None:
+    assert await delegated.reconciler().handle(TASK.id) is None
+    assert len(await delegated.runs.recent(9)) == 1
+
+
+async def test_the_end_of_a_part_wakes_the_agent_and_it_is_told_how_that_ended(
+    delegated: FakeWorld,
+) -> None:
+    ending = Ending(Outcome.SUBMITTED, "I did the part.", START)
+    await a_run_of_the_part(delegated, outcome=Outcome.SUBMITTED, ending=ending)
+    delegated.tracker.tasks[PART.id] = replace(PART, status=TaskStatus.DONE)
+    delegated.sandboxes.harness = FakeHarness(SAYS, exit_code=None)
+    reconciler = delegated.reconciler()
+    for _ in range(2):
+        assert await reconciler.handle(TASK.id) == 0
+    run = await delegated.runs.latest(TASK.id)
+    assert run
+    assert (run.trigger, run.state) == (Trigger.SUBTASK_DONE, RunState.RUNNING)
+    assert delegated.tracker.tasks[TASK.id].status is TaskStatus.IN_PROGRESS
+    prompt = b"".join(delegated.sandboxes.written.values()).decode()
+    assert TRIGGERS[Trigger.SUBTASK_DONE] in prompt
+    assert "DEMO/DEMO-8 done" in prompt
+    assert "I did the part." in prompt
+
+
+async def test_how_a_part_ended_is_said_once_whatever_breaks_in_between(
+    delegated: FakeWorld,
+) -> None:
+    class Crashing(FakeRuns):
+        crashes = 1
+
+        async def create(self, run: Run) -> None:
+            if run.trigger is Trigger.SUBTASK_DONE and self.crashes:
+                self.crashes -= 1
+                raise Crash
+            await super().create(run)
+
+    runs = Crashing()
+    for run in reversed(await delegated.runs.recent(9)):
+        await runs.create(run)
+    delegated.runs = runs
+    await a_run_of_the_part(delegated, outcome=Outcome.FAILED, cause=Cause.OOM)
+    delegated.tracker.tasks[PART.id] = replace(PART, status=TaskStatus.FAILED)
+    await settle_down(delegated)
+    titles = [one.title for one in delegated.tracker.comments[TASK.id]]
+    assert titles.count("DEMO/DEMO-8 failed") == 1
+
+
+async def test_a_task_that_can_not_be_gone_on_with_fails_and_is_not_woken_for_ever(
+    delegated: FakeWorld,
+) -> None:
+    del delegated.tracker.tasks[PART.id]
+    delegated.sandboxes.refuse = Forbidden("it is not what was asked for")
+    run = await settle_down(delegated)
+    assert run
+    assert (run.trigger, run.outcome) == (Trigger.SUBTASK_DONE, Outcome.FAILED)
+    assert delegated.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+    assert len(await delegated.runs.recent(9, TASK.id)) == 2

@@ -14,7 +14,7 @@ from entrance.session import TaskId
 from orchestrator.domain.run import RunState
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.team import Engagement
-from orchestrator.watcher import Watcher
+from orchestrator.watcher import PATIENCE, Watcher
 from tests.fakes.run import a_run
 from tests.fakes.runs import FakeRuns
 from tests.fakes.tracker import FakeTracker
@@ -33,6 +33,19 @@ async def test_active_runs_come_first_and_then_the_tasks_that_wait() -> None:
     await runs.create(a_run(task=TaskId("DEMO/DEMO-4"), state=RunState.ENDED))
     await Watcher(tracker(), runs, added.append, 1).look()
     assert added == ["DEMO/DEMO-3", TASK.id]
+
+
+async def test_a_task_that_waits_for_what_it_delegated_is_looked_at_now_and_then() -> None:
+    """It costs some requests each time, and may wait for days."""
+    added, polarion = list[str](), tracker()
+    waiting = replace(TASK, id=TaskId("DEMO/DEMO-9"), status=TaskStatus.WAITING_INPUT)
+    polarion.tasks[waiting.id] = waiting
+    watcher = Watcher(polarion, FakeRuns(), added.append, 1)
+    for _ in range(2 * PATIENCE):
+        await watcher.look()
+    assert added.count(waiting.id) == 2
+    assert added[1] == waiting.id, "at once, after a start"
+    assert added.count(TASK.id) == 2 * PATIENCE
 
 
 async def test_runs_are_looked_after_while_polarion_is_out() -> None:

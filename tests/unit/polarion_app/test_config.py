@@ -27,12 +27,13 @@ def test_every_type_of_the_product_is_there() -> None:
         ("submit", {"in_progress"}, "in_review"),
         ("ask", {"in_progress"}, "waiting_input"),
         ("wait", {"in_progress"}, "waiting_input"),
-        ("fail", {"open", "sent_back", "answered", "in_progress"}, "failed"),
+        ("fail", {"open", "sent_back", "answered", "in_progress", "waiting_input"}, "failed"),
         ("approve", {"in_review"}, "done"),
         ("send_back", {"in_review"}, "sent_back"),
         ("answer", {"waiting_input"}, "answered"),
         ("retry", {"failed"}, "open"),
         ("reopen", {"done"}, "open"),
+        ("resume", {"waiting_input"}, "in_progress"),
     ],
 )
 def test_a_task_moves_by_the_contract(action: str, sources: set[str], target: str) -> None:

@@ -1,20 +1,25 @@
 """What a task shows of a run that is over."""
 
+from dataclasses import replace
+
 import pytest
 
 from entrance.session import TaskId
+from orchestrator.domain.delegation import Part
 from orchestrator.domain.handover import (
     ACTIONS,
     action_after,
     assignee_after,
     part_of,
     title_of,
+    told,
 )
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import Ending, Outcome
+from orchestrator.domain.run import Cause, Ending, Outcome, Trigger
 from orchestrator.domain.task import TaskStatus
 from tests.fakes.clock import START
 from tests.fakes.run import a_run
+from tests.fakes.world import TASK as TASK_ITSELF
 
 TASK = TaskId("DEMO/DEMO-7")
 MOVED_BY_OTHERS = [one for one in TaskStatus if one not in {*WAKES, TaskStatus.IN_PROGRESS}]
@@ -27,21 +32,31 @@ def test_every_outcome_leaves_its_task_somewhere() -> None:
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_task_in_progress_is_moved_by_one_action(outcome: Outcome) -> None:
-    assert action_after(outcome, TaskStatus.IN_PROGRESS) == ACTIONS[outcome]
+    assert action_after(outcome, TaskStatus.IN_PROGRESS, Trigger.ASSIGNED) == ACTIONS[outcome]
 
 
 @pytest.mark.parametrize("status", WAKES)
 def test_a_failed_task_does_not_start_again_by_itself(status: TaskStatus) -> None:
     for outcome in (Outcome.FAILED, Outcome.STOPPED):
-        assert action_after(outcome, status) == "fail"
+        assert action_after(outcome, status, Trigger.ASSIGNED) == "fail"
     for outcome in HANDED_OVER:
-        assert action_after(outcome, status) == "", "people have dealt with it already"
+        assert action_after(outcome, status, Trigger.ASSIGNED) == "", (
+            "people have dealt with it already"
+        )
+
+
+def test_a_run_that_was_woken_by_a_part_and_never_began_fails_its_task() -> None:
+    """Else it would be woken again, and again."""
+    waiting = TaskStatus.WAITING_INPUT
+    for outcome in Outcome:
+        action = action_after(outcome, waiting, Trigger.SUBTASK_DONE)
+        assert action == ("" if outcome in HANDED_OVER else "fail")
 
 
 @pytest.mark.parametrize("status", MOVED_BY_OTHERS)
 @pytest.mark.parametrize("outcome", Outcome)
 def test_what_others_moved_stays_where_it_is(outcome: Outcome, status: TaskStatus) -> None:
-    assert action_after(outcome, status) == ""
+    assert action_after(outcome, status, Trigger.ASSIGNED) == ""
 
 
 def test_a_handover_gives_the_task_or_a_part_of_it() -> None:
@@ -51,6 +66,44 @@ def test_a_handover_gives_the_task_or_a_part_of_it() -> None:
     given = [(assignee_after(one, TASK), part_of(one, TASK)) for one in (submitted, asked, None)]
     assert given == [("", ""), ("lead", ""), ("", "")]
     assert (assignee_after(delegated, TASK), part_of(delegated, TASK)) == ("", "DEMO/DEMO-8")
+
+
+PART = replace(TASK_ITSELF, id=TaskId("DEMO/DEMO-8"), title="The\npart", status=TaskStatus.DONE)
+
+
+@pytest.mark.parametrize(
+    ("part", "title", "words"),
+    [
+        pytest.param(Part(PART.id), "DEMO/DEMO-8 is gone", ["was deleted"], id="deleted"),
+        pytest.param(
+            Part(PART.id, PART), "DEMO/DEMO-8 done", ["delegated is done: The part"], id="no run"
+        ),
+        pytest.param(
+            Part(
+                PART.id,
+                PART,
+                a_run(agent="bot-max", ending=Ending(Outcome.SUBMITTED, "I did.", START)),
+            ),
+            "DEMO/DEMO-8 done",
+            ["delegated is done: The part", "bot-max said at last:", "I did."],
+            id="done",
+        ),
+        pytest.param(
+            Part(
+                PART.id,
+                replace(PART, status=TaskStatus.FAILED),
+                a_run(outcome=Outcome.FAILED, cause=Cause.OOM),
+            ),
+            "DEMO/DEMO-8 failed",
+            ["delegated is failed: The part", "The kernel killed something"],
+            id="failed",
+        ),
+    ],
+)
+def test_of_a_part_it_is_told_how_it_ended(part: Part, title: str, words: list[str]) -> None:
+    head, text = told(part)
+    assert head == title
+    assert all(one in text for one in words), text
 
 
 def test_the_comment_names_the_run_and_its_outcome() -> None:

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from entrance.session import TaskId
+from orchestrator.domain.delegation import Part
 from orchestrator.domain.plan import (
     Finish,
     Follow,
@@ -20,7 +22,7 @@ from orchestrator.domain.plan import (
     Wait,
     plan,
 )
-from orchestrator.domain.run import Cause, Exit, Run, RunState, Trigger
+from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState, Trigger
 from orchestrator.domain.task import TaskStatus
 from tests.fakes.clock import START
 from tests.fakes.run import a_run
@@ -41,6 +43,13 @@ SEEN = Observed(
     agent=AGENT,
     harnesses=frozenset({"native"}),
 )
+WAITING = replace(
+    SEEN,
+    task=replace(TASK, status=TaskStatus.WAITING_INPUT),
+    run=run_in(RunState.ENDED, outcome=Outcome.DELEGATED),
+)
+DONE = Part(TaskId("DEMO/DEMO-8"), replace(TASK, status=TaskStatus.DONE))
+OPEN = Part(TaskId("DEMO/DEMO-9"), replace(TASK, status=TaskStatus.IN_REVIEW))
 SPENT = replace(ENGAGEMENT, spent_usd=ENGAGEMENT.budget_usd)
 CANCELLED = Finish(Exit(None, Cause.CANCELLED, "cancelled by lead"))
 
@@ -70,6 +79,30 @@ CANCELLED = Finish(Exit(None, Cause.CANCELLED, "cancelled by lead"))
             id="an unknown status is left alone",
         ),
         pytest.param(replace(SEEN, task=None), Idle(), id="a deleted task is left alone"),
+        pytest.param(
+            replace(WAITING, parts=(DONE,)),
+            StartRun(Trigger.SUBTASK_DONE),
+            id="what was delegated is done",
+        ),
+        pytest.param(
+            replace(WAITING, parts=(DONE, replace(DONE, task=None))),
+            StartRun(Trigger.SUBTASK_DONE),
+            id="one part is done, the other gone",
+        ),
+        pytest.param(
+            replace(WAITING, parts=(DONE, OPEN)), Idle(), id="a part is not over: its task waits"
+        ),
+        pytest.param(WAITING, Idle(), id="a task that waits for no part waits for a person"),
+        pytest.param(
+            replace(WAITING, run=run_in(RunState.ENDED, outcome=Outcome.ASKED), parts=(DONE,)),
+            Idle(),
+            id="the newest run asked: an older part doesn't answer it",
+        ),
+        pytest.param(
+            replace(WAITING, parts=(DONE,), agent_busy=True),
+            Wait("bot-rex is busy with another task"),
+            id="what was delegated is done, but its agent is busy",
+        ),
         pytest.param(replace(SEEN, engagement=None), Idle(), id="nobody was hired"),
         pytest.param(
             replace(SEEN, closed="leaks"), Wait("leaks"), id="a leaking network starts nothing"
