@@ -4,5 +4,6 @@
 - `shapes`: what goes in and out, as pydantic models and plain JSON.
 - `runs`: list, show, watch (server-sent events), cancel, transcript.
 - `team`: create agents, hire them, create tasks; secrets.
+- `models`: the models that are known, their prices, who may call them.
 - `server`: the application.
 """

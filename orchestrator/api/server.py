@@ -7,6 +7,7 @@ from aiohttp import web
 
 from entrance.errors import SandgateError
 from orchestrator.api.auth import errors, require_token
+from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
@@ -44,7 +45,7 @@ class HealthRoutes:
 
 
 def make_api(
-    token: str, *parts: HealthRoutes | RunRoutes | TeamRoutes | TaskRoutes
+    token: str, *parts: HealthRoutes | ModelRoutes | RunRoutes | TeamRoutes | TaskRoutes
 ) -> web.Application:
     """Put the routes behind the token."""
     app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)

@@ -17,6 +17,7 @@ from orchestrator.adapters.polarion.hiring import PolarionHiring
 from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
+from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -48,10 +49,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
         audit=parts.audit,
         vault=parts.vault,
         meter=PocketBaseMeter(parts.store),
-        providers=[
-            Provider(name, given.base_url, given.secret, given.dialect or dialect_of(name))
-            for name, given in settings.models.providers.items()
-        ],
+        providers=providers_of(settings),
         prices=prices_of(settings.models.prices),
         tool_providers=[tools],
         outbound=outbound,
@@ -92,9 +90,20 @@ async def open_api(
     )
     tasks = TaskRoutes(board, parts.disks)
     token = settings.api.token_file.read_text().strip()
-    app = make_api(token, health, RunRoutes(parts.world), team, tasks)
+    providers = {one.name: one for one in providers_of(settings)}
+    prices = prices_of(settings.models.prices)
+    models = ModelRoutes(parts.tracker, parts.vault, prices, providers)
+    app = make_api(token, health, RunRoutes(parts.world), team, tasks, models)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
     return await _listen(stack, runner, settings.api.host, settings.api.port)
+
+
+def providers_of(settings: Settings) -> list[Provider]:
+    """The model providers that the settings name."""
+    return [
+        Provider(name, given.base_url, given.secret, given.dialect or dialect_of(name))
+        for name, given in settings.models.providers.items()
+    ]
 
 
 def prices_of(more: Path | None) -> PriceList:

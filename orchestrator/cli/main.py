@@ -10,7 +10,7 @@ from docker.errors import DockerException
 from rich.console import Console
 
 from entrance.errors import SandgateError
-from orchestrator.cli import machine, model, run, secret, task, team
+from orchestrator.cli import machine, model, models, run, secret, task, team
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
@@ -33,6 +33,7 @@ app.add_typer(task.app, name="task")
 app.add_typer(run.app, name="run")
 app.add_typer(secret.app, name="secret")
 app.add_typer(model.app, name="model")
+app.command()(models.models)
 
 
 STOPPED = "stopped; what was begun goes on by itself: `sandgate status`"

@@ -6,6 +6,7 @@
 - `handover`: what a task shows of a run that is over.
 - `verdict`: how a run ended, and of what.
 - `briefing`: the instructions and the prompt that an agent is given.
+- `catalogue`: the models that are known, what they cost, who may call them.
 - `grants`: what an engagement's grants mean for one run at the door.
 - `ledger`: what a run read, changed and was refused, from its records.
 """

@@ -11,9 +11,12 @@ import aiohttp
 import orjson
 from aiohttp import web
 
+from entrance.model.prices import shipped_prices
+from entrance.model.provider import Provider
 from entrance.session import TaskId
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
+from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -26,6 +29,7 @@ from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import FakeWorld
 
 TOKEN = "the-token-of-the-api"
+PROVIDERS = {"anthropic": Provider("anthropic", "https://api.anthropic.com", "anthropic")}
 TOOLS = frozenset({"get_task", "submit_for_approval"})
 
 
@@ -76,7 +80,8 @@ class Api:
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)
         board = board_of(self.fakes, self.people, self.waits, self.woken)
         tasks = TaskRoutes(board, self.disks)
-        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team, tasks)
+        models = ModelRoutes(self.fakes.tracker, vault, shipped_prices(), PROVIDERS)
+        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team, tasks, models)
 
     def __post_init__(self) -> None:
         self.people = FakePeople(self.fakes.tracker)

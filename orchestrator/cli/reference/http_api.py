@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 from entrance.app import Outbound, make_app
 from orchestrator.api import shapes
 from orchestrator.api.auth import STATUS
+from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -92,6 +93,7 @@ def runner() -> web.Application:
         RunRoutes(nothing),
         TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing, nothing),
         TaskRoutes(nothing, nothing),
+        ModelRoutes(nothing, nothing, nothing, {}),
     )
 
 
