@@ -13,7 +13,8 @@ from aiohttp import hdrs, web
 from entrance.model.call import Call
 from entrance.model.dialects.reading import json_in
 from entrance.model.dialects.trouble import Fault, Trouble, fault_in, in_short, kind_of
-from entrance.model.redaction import redacted, unpacked
+from entrance.model.headers import retry_after
+from entrance.model.redaction import clean, redacted, unpacked
 from entrance.model.way import Way, headers_back, read, refuse
 
 _ERROR_BYTES = 64 << 10
@@ -45,13 +46,14 @@ async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Re
     """The answer to a call that the provider answers with an error."""
     if answer.status < HTTPStatus.BAD_REQUEST:
         return broken(call, way, "redirected")
+    call.request_id = clean(call.request_id, way.secret.redact_all)
     body = await _body(answer, way)
     fault = _fault(body)
     kind = kind_of(answer.status, fault, way.dialect.faults)
     message = fault.message or f"The provider answered {answer.status}."
     call.result = "key_refused" if kind == "credential" else "provider_error"
     call.trouble = Trouble(kind, message)
-    call.retry_after = _retry_after(answer) or fault.retry_after
+    call.retry_after = retry_after(answer.headers) or fault.retry_after
     if kind == "credential":
         said = f"{_REFUSES_KEY} It says: {message}"
         return refuse(way.dialect, way.dialect.stop, "provider_key", said)
@@ -72,7 +74,7 @@ async def _body(answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
     raw = await read(answer, _ERROR_BYTES)
     packing = answer.headers.get(hdrs.CONTENT_ENCODING, "identity").lower()
     body = unpacked(raw, packing, _ERROR_BYTES) if raw is not None else None
-    return None if body is None else redacted(body, way.secret.redact)
+    return None if body is None else redacted(body, way.secret.redact_all)
 
 
 def _fault(body: bytes | None) -> Fault:
@@ -88,10 +90,3 @@ def _seconds(retry_after: str) -> float:
         return float(retry_after) if retry_after[:1].isdecimal() else 0.0
     except ValueError:
         return 0.0
-
-
-def _retry_after(answer: aiohttp.ClientResponse) -> str:
-    milliseconds = answer.headers.get("retry-after-ms", "")
-    if milliseconds.isascii() and milliseconds.isdecimal():
-        return f"{int(milliseconds[:9]) / 1000:g}"
-    return answer.headers.get(hdrs.RETRY_AFTER, "")[:40]

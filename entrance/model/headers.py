@@ -4,6 +4,7 @@ The client's credentials are not among the first, the provider's cookies and acc
 second.
 """
 
+import re
 from collections.abc import Mapping
 
 _ONWARD = frozenset({"accept", "user-agent"})
@@ -18,6 +19,8 @@ _BACK = frozenset(
         "x-should-retry",
     }
 )
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
+_DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT")
 _BACK_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-")
 
 
@@ -43,3 +46,15 @@ def back(headers: Mapping[str, str]) -> dict[str, str]:
 def request_id(headers: Mapping[str, str]) -> str:
     """What the provider calls this request, for the record."""
     return (headers.get("request-id") or headers.get("x-request-id") or "")[:200]
+
+
+def retry_after(headers: Mapping[str, str]) -> str:
+    """When the provider wants to be asked again: seconds or an HTTP date; empty for anything else.
+
+    It goes into the record, so it must be nothing but that.
+    """
+    milliseconds = headers.get("retry-after-ms", "")
+    if milliseconds.isascii() and milliseconds.isdecimal():
+        return f"{int(milliseconds[:9]) / 1000:g}"
+    told = headers.get("retry-after", "").strip()
+    return told if _SECONDS.fullmatch(told) or _DATE.fullmatch(told) else ""

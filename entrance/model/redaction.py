@@ -1,7 +1,8 @@
 """What a provider says about an error, without anything that looks like a key [pure].
 
 Errors quote what they refuse: a key in a header, a URL, a body. They are unpacked and read as the
-client would read them before they are searched, so that no escape hides one.
+client would read them before they are searched, so that no escape hides one. What is packed as we
+can't read it (br, zstd; nobody was asked for it) is not passed on: the status alone is.
 """
 
 import re

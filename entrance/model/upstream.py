@@ -147,7 +147,7 @@ def _ended(call: Call, meter: StreamMeter, way: Way) -> bytes:
 def _told(fault: Fault, way: Way) -> Trouble:
     """The trouble that the provider tells of in the middle of a stream."""
     kind = kind_of(HTTPStatus.OK, fault, way.dialect.faults)
-    return Trouble(kind, clean(fault.message, way.secret.redact))
+    return Trouble(kind, clean(fault.message, way.secret.redact_all))
 
 
 async def _whole(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Response:

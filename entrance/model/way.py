@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 import aiohttp
 import orjson
@@ -40,8 +41,9 @@ def refuse(
 
 def headers_back(answer: aiohttp.ClientResponse, way: Way) -> dict[str, str]:
     """The provider's headers that the client gets, without anything that looks like a key."""
-    passed = back(answer.headers)
-    return {name: clean(value, way.secret.redact) for name, value in passed.items()}
+    failed = answer.status >= HTTPStatus.MULTIPLE_CHOICES
+    redact = way.secret.redact_all if failed else way.secret.redact
+    return {name: clean(value, redact) for name, value in back(answer.headers).items()}
 
 
 async def read(answer: aiohttp.ClientResponse, limit: int) -> bytes | None:

@@ -2,6 +2,7 @@
 
 - `seal`: AES-256-GCM, bound to the row that it belongs to [pure].
 - `credentials`: where a secret may go, and how it is put on a request [pure].
+- `forms`: the forms in which a secret may be told back [pure].
 - `kinds`: the uses that are known by name, as data [pure].
 - `keyfile`: the key, in a file outside the database.
 - `vault`: puts, lists and deletes secrets; makes the headers of a request that may carry one.

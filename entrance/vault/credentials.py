@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
 from entrance.decision import Allow, Deny
+from entrance.vault.forms import forms_of
 from entrance.vault.kinds import KINDS, SchemeName
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -141,12 +142,23 @@ class SecretHeaders(dict[str, str]):
         super().__init__(headers)
         values = sorted({*hidden, *headers.values()}, key=len, reverse=True)
         self._hidden = tuple(value.encode() for value in values)
+        self._forms: tuple[bytes, ...] = ()
 
     def redact(self, data: bytes) -> bytes:
         """`data` without the secret, in any of the forms in which it was sent."""
         for value in self._hidden:
             if value in data:
                 data = data.replace(value, b"[redacted]")
+        return data
+
+    def redact_all(self, data: bytes) -> bytes:
+        """`data` without the secret in any form that somebody may tell it back in; see `forms`."""
+        if not self._forms:
+            forms = {form for value in self._hidden for form in forms_of(value.decode())}
+            self._forms = tuple(sorted(forms, key=len, reverse=True))
+        for form in self._forms:
+            if form in data:
+                data = data.replace(form, b"[redacted]")
         return data
 
     def __repr__(self) -> str:

@@ -1,13 +1,14 @@
 """Money at the door: reserved before, settled after, never more than there is."""
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import orjson
 from aiohttp import ClientSession, web
 
-from entrance.session import Envelope
-from tests.servers.anthropic import MODEL, Answer, ModelServer, message
+from entrance.session import Envelope, RunId, hash_token, new_run_token
+from tests.servers.anthropic import MODEL, Answer, ModelServer, events, message, streaming
 from tests.servers.door import RUN, Door
 from tests.waiting import until
 
@@ -147,3 +148,53 @@ async def test_a_model_without_a_price_is_called_where_that_is_allowed(
     assert await ask(http, door, model=unheard) == 200
     assert door.meter.usage[RUN].cost_usd == 0
     assert door.meter.usage[RUN].output_tokens == 10
+
+
+def streaming_all(release: asyncio.Event, arrived: list[int]) -> Answer:
+    """A stream that uses all that it was allowed to, once it is let go."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        allowed = orjson.loads(await request.read())["max_tokens"]
+        arrived.append(allowed)
+        await release.wait()
+        return await streaming(events(["word"] * 40, output_tokens=allowed))(request)
+
+    return answer
+
+
+async def test_a_run_and_what_it_delegated_can_not_overspend_together(
+    door: Door, model: ModelServer, http: ClientSession
+) -> None:
+    """Eight streams at once, four of each: what the parent had is all that there is."""
+    cap, token = Decimal("0.07"), new_run_token()
+    door.reopen(budget_usd=cap)
+    child = replace(
+        door.session,
+        run=RunId("child"),
+        token_sha256=hash_token(token),
+        budget_usd=Decimal(10),
+        envelopes=(Envelope("run", RUN, cap),),
+    )
+    door.registry.open(child)
+    release, arrived = asyncio.Event(), list[int]()
+    model.answer = streaming_all(release, arrived)
+    shown = [door.bearer, {"authorization": f"Bearer {token}"}] * 4
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        calls = [tasks.create_task(stream(http, door, headers)) for headers in shown]
+        await until(lambda: len(arrived) == 3)
+        release.set()
+    answers = [call.result() for call in calls]
+    assert (set(answers), answers.count(200)) == ({200, 403}, 3)
+    await until(lambda: len(door.lines("outcome")) == 3)
+    spent = sum(usage.cost_usd for usage in door.meter.usage.values())
+    assert Decimal("0.06") < spent <= cap
+    reasons = {line["reason"] for line in door.lines("model_call") if line["decision"] == "deny"}
+    assert all("run's budget of $0.07 can't pay this call" in reason for reason in reasons)
+    assert any("the delegating run's budget" in reason for reason in reasons)
+
+
+async def stream(http: ClientSession, door: Door, headers: dict[str, str]) -> int:
+    url = f"{door.url}/model/anthropic/v1/messages"
+    async with http.post(url, json=HELLO | {"stream": True}, headers=headers) as answer:
+        await answer.read()
+        return answer.status
