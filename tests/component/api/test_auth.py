@@ -23,6 +23,7 @@ PATHS = [
     ("GET", "/api/tasks/DEMO/DEMO-1"),
     ("POST", "/api/tasks/DEMO/DEMO-1/approve"),
     ("DELETE", "/api/tasks/DEMO/DEMO-1/disk"),
+    ("GET", "/api/models"),
     ("GET", "/api/secrets"),
     ("PUT", "/api/secrets/x"),
     ("DELETE", "/api/secrets/x"),
