@@ -10,6 +10,7 @@ on the disk before the answer.
 
 import argparse
 import asyncio
+import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -71,12 +72,15 @@ async def stream(request: web.Request) -> web.StreamResponse:
 
 
 async def serve(runner: web.AppRunner, *told: str) -> None:
-    """Say where, and go on until ended."""
+    """Say where, and go on until ended; then what was begun beside is ended, too."""
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     sys.stdout.write(" ".join([str(runner.addresses[0][1]), *told]) + "\n")
     sys.stdout.flush()
-    await asyncio.Event().wait()
+    await ended.wait()
+    await runner.cleanup()
 
 
 async def upstream() -> None:
@@ -138,6 +142,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.part == "upstream":
         asyncio.run(upstream())
+        return
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as the product's runner
         runner.run(door(given.upstream, given.home))
 
