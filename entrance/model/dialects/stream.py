@@ -4,6 +4,7 @@ Later is when somebody asks what they came to. Most events come alone and long a
 to read each when it comes would cost several times what it costs to read some at a time.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from entrance.model.dialects.sse import Events, data_of
 from entrance.model.dialects.trouble import Fault
 
 
-class Stream:
+class Stream(ABC):
     """The part of a `StreamMeter` that is the same for each; a dialect says what an event means.
 
     What has gone by is kept until somebody asks: ask now and then.
@@ -54,6 +55,6 @@ class Stream:
                 if event is not None:
                     self._take(event)
 
+    @abstractmethod
     def _take(self, event: Mapping[str, Any]) -> None:
         """Take note of one event."""
-        raise NotImplementedError
