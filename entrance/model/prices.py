@@ -6,7 +6,7 @@ from decimal import Decimal
 from importlib.resources import files
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from entrance.model.tokens import Tokens
 
@@ -95,13 +95,18 @@ class PriceList(_Part):
 
 
 def read_prices(text: str) -> PriceList:
-    """A price list in YAML. Raises: ValueError on anything that is not one."""
+    """A price list in YAML. Raises: ValueError that says what is wrong in it, and where."""
     # Numbers are read as text: 0.1 as a float is not a tenth.
     try:
         data = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - it makes nothing but text
     except yaml.YAMLError as error:
         raise ValueError(f"the price list is no YAML: {error}") from error
-    return PriceList.model_validate(data)
+    try:
+        return PriceList.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        where = " > ".join(str(part) for part in first["loc"])
+        raise ValueError(f"{where or 'the list'}: {first['msg']}") from error
 
 
 def shipped_prices() -> PriceList:

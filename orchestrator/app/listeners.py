@@ -7,6 +7,7 @@ from pathlib import Path
 from aiohttp import web
 
 from entrance import app as door
+from entrance.errors import Malformed
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
@@ -107,9 +108,15 @@ def providers_of(settings: Settings) -> list[Provider]:
 
 
 def prices_of(more: Path | None) -> PriceList:
-    """The shipped price list, with the rows of the user's own file added or in their place."""
+    """The shipped price list, with the rows of the user's own file added or in their place.
+
+    Raises: Malformed when that file is no price list.
+    """
     shipped = shipped_prices()
-    return shipped if more is None else shipped.with_own(read_prices(more.read_text()))
+    try:
+        return shipped if more is None else shipped.with_own(read_prices(more.read_text()))
+    except ValueError as error:
+        raise Malformed(f"the prices in {more} can't be read: {error}") from error
 
 
 async def _listen(

@@ -91,3 +91,8 @@ def test_an_own_list_adds_rows_and_replaces_them() -> None:
 def test_a_list_that_is_not_whole_is_not_taken(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         read_prices(text)
+
+
+def test_what_is_wrong_in_a_list_is_said_with_its_place() -> None:
+    with pytest.raises(ValueError, match=r"^models > a > max_output_tokens: Field required$"):
+        read_prices("models: {a: {context_tokens: 1, rates: [{input: 1, " + FOUR + "}]}}")
