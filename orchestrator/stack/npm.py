@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from uv import find_uv_bin
-
+from orchestrator.stack import wheels
 from orchestrator.stack.steps import Step, StepFailed
 
 LOCK = Path(__file__).with_name("npm.lock")
@@ -24,7 +23,6 @@ STALL_S = 180.0
 """A download that doesn't grow for so long has failed; a slow one may take its time."""
 LOOK_EVERY_S = 0.2
 TRY_AGAIN = "Check that this machine reaches its npm registry, then run the same command again."
-WHEEL_S = 900.0
 MB = 1_000_000
 
 
@@ -174,27 +172,14 @@ def _size(folder: Path) -> int:
 def _install_client(into: Path, cache: Path) -> None:
     part = into.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
-    command = [
-        find_uv_bin(),
-        "pip",
-        "install",
-        "--quiet",
-        f"--cache-dir={cache / 'uv'}",
-        f"--target={part}",
-        f"--python={sys.executable}",
-        "--no-deps",
-        "--only-binary=:all:",
-        "--require-hashes",
-        f"--requirements={LOCK}",
-    ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WHEEL_S)
-        if done.returncode:
-            raise StepFailed(
-                "There is no npm, and none could be fetched",
-                why="\n".join(done.stderr.strip().splitlines()[-12:]),
-                what_to_do="Check that this machine reaches its Python package index, or install npm.",
-            )
+        wheels.lay_out(
+            LOCK,
+            into=part,
+            cache=cache,
+            python=(f"--python={sys.executable}",),
+            what="There is no npm, and none could be fetched",
+        )
         part.replace(into)
     finally:
         shutil.rmtree(part, ignore_errors=True)
