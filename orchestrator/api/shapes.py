@@ -9,7 +9,7 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from entrance.ports import Usage
-from orchestrator.domain.handover import words_of
+from orchestrator.domain.handover import failure_in_words
 from orchestrator.domain.ledger import ledger
 from orchestrator.domain.run import Run, phases
 from orchestrator.domain.supervision import Standing, waits_for
@@ -171,7 +171,7 @@ def run_told(run: Run, usage: Usage, lines: Sequence[Mapping[str, Any]]) -> dict
     """A run with what came of it: `lines` are the door's, of this run."""
     return {
         **run_json(run, usage),
-        "why": "" if run.outcome is None or run.ending else words_of(run),
+        "why": "" if run.outcome is None or run.ending else failure_in_words(run),
         "pushed": ledger(lines)["pushed"],
     }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from entrance.model.prices import PriceList
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.harnesses import HARNESSES
 
 NAME = "rex"
 LONGEST_NAME = 63
@@ -18,13 +19,6 @@ USUAL: Mapping[str, str] = {
     "codex": "openai:gpt-6.2-sol",
 }
 """By harness: the model that works unless another is wished for."""
-
-SPEAKS: Mapping[str, tuple[str, ...]] = {
-    "native": PROVIDERS,
-    "claude_code": ("anthropic",),
-    "codex": ("openai",),
-}
-"""By harness: whose APIs it can talk to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +43,9 @@ def cast_of(harness: str, model: str, prices: PriceList) -> Cast:
     usual = USUAL[harness]
     wanted = model or usual
     provider, _, name = wanted.partition(":")
-    if provider not in SPEAKS[harness] or not name:
-        possible = " or ".join(f"{each}:NAME" for each in SPEAKS[harness])
+    speaks = HARNESSES[harness].speaks
+    if provider not in speaks or not name:
+        possible = " or ".join(f"{each}:NAME" for each in PROVIDERS if each in speaks)
         raise CommandFailed(f"--model {wanted}: {_shown(harness)} takes {possible}", Code.USAGE)
     if not prices.knows(wanted):
         known = ", ".join(sorted(one for one in prices.models if one.startswith(f"{provider}:")))

@@ -48,7 +48,7 @@ def part_of(ending: Ending | None, task: TaskId) -> str:
     return ending.given if ending and ending.given != task else ""
 
 
-def words_of(run: Run) -> str:
+def failure_in_words(run: Run) -> str:
     """What the task's comment says of a run that ended without a handover."""
     lines = [f"The run ended {run.outcome} ({run.cause}): {CAUSES[run.cause]}" if run.cause else ""]
     if run.exit and run.exit.detail:
@@ -75,7 +75,7 @@ def told(part: Part) -> tuple[str, str]:
     head = f"What was delegated is {part.task.status}: {' '.join(part.task.title.split())}"
     if part.run is None:
         return f"{part.id} {part.task.status}", head
-    said = part.run.ending.summary if part.run.ending else words_of(part.run)
+    said = part.run.ending.summary if part.run.ending else failure_in_words(part.run)
     return f"{part.id} {part.task.status}", f"{head}\n\n{part.run.agent} said at last:\n\n{said}"
 
 

@@ -9,7 +9,13 @@ from contextlib import contextmanager
 import structlog
 
 from entrance.errors import Conflict, Malformed, NotFound
-from orchestrator.domain.handover import action_after, assignee_after, part_of, title_of, words_of
+from orchestrator.domain.handover import (
+    action_after,
+    assignee_after,
+    failure_in_words,
+    part_of,
+    title_of,
+)
 from orchestrator.domain.run import Outcome, Run
 from orchestrator.domain.task import Task
 from orchestrator.runner.world import World
@@ -44,7 +50,7 @@ async def _say(world: World, run: Run, outcome: Outcome) -> None:
     """Said once: by the agent itself, or by us."""
     title = title_of(run.id, outcome)
     if run.ending is None:
-        text = words_of(run)
+        text = failure_in_words(run)
     else:
         thread = await world.tracker.thread(run.task)
         if any((one.title, one.author) == (title, run.agent) for one in thread):

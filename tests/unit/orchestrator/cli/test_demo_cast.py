@@ -4,14 +4,15 @@ import pytest
 
 from entrance.model.prices import shipped_prices
 from orchestrator.cli.codes import CommandFailed
-from orchestrator.cli.demo_cast import SPEAKS, USUAL, Cast, cast_of
+from orchestrator.cli.demo_cast import USUAL, Cast, cast_of
+from orchestrator.harnesses import HARNESSES
 from orchestrator.stack.harness_programs import NAMES
 
 PRICES = shipped_prices()
 
 
 def test_every_harness_has_a_usual_model_that_it_can_talk_to() -> None:
-    assert set(USUAL) == set(SPEAKS) == set(NAMES)
+    assert set(USUAL) == set(HARNESSES) == set(NAMES)
     casts = [cast_of(harness, "", PRICES) for harness in NAMES]
     assert len({cast.agent for cast in casts}) == len(NAMES)
 
