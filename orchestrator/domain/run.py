@@ -94,7 +94,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.CANCELLED: "A person cancelled the run.",
     Cause.DEADLINE: "The run's time was over.",
     Cause.SILENT: "The harness gave no sign of life for too long.",
-    Cause.BUDGET: "The run's or the engagement's budget was spent; the model gateway said 403.",
+    Cause.BUDGET: "The run's or the engagement's budget was spent; the model gateway refused to go on.",
     Cause.OOM: "The kernel killed something in the sandbox for memory (host counter), and the run failed.",
     Cause.PIDS: "The sandbox reached its limit of processes (host counter), and the run failed.",
     Cause.DISK: "The task's disk is full (statvfs on the host), and the run failed.",
