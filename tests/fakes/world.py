@@ -94,10 +94,10 @@ class FakeWorld:
         )
 
     def reconciler(self) -> Reconciler:
-        """A reconciler as after a fresh start of the process."""
+        """A reconciler as after a fresh start of the process; its runs' ids are never those of `a_run`."""
         numbers = count(self.sandboxes.made + 1)
         return Reconciler(
-            self.world(), lambda: RunId(f"run{next(numbers):012d}"), lambda: self.closed
+            self.world(), lambda: RunId(f"new{next(numbers):012d}"), lambda: self.closed
         )
 
     async def _trail(self, _run: RunId) -> Sequence[Mapping[str, Any]]:
