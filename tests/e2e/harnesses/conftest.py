@@ -64,7 +64,7 @@ def begun(lodge: House, request: pytest.FixtureRequest) -> Begun:
     for item in request.session.items:
         call = getattr(item, "callspec", None)
         if isinstance(item, pytest.Function) and call and "row" in call.params:
-            program, row = call.params.get("program") or item.module.PROGRAM, call.params["row"]
+            program, row = call.params["program"], call.params["row"]
             wanted[program.short, row.name] = program, row
     with ThreadPoolExecutor(4) as several:
         tasks = several.map(lambda case: begin(lodge, *case), wanted.values())
