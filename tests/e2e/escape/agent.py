@@ -25,6 +25,17 @@ code=$(cat /tmp/orders/$NUMBER.code)
 rm /tmp/orders/$NUMBER.*
 exit $code
 """
+BOMB = """
+import os, signal, time
+try:
+    while True:
+        if os.fork() == 0:
+            signal.pause()
+except OSError:
+    time.sleep(4)
+os.killpg(0, signal.SIGKILL)
+"""
+"""Python that makes processes until there is room for no more, and ends them a little later."""
 WITHIN_S = 65
 EXECD = 44772
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.adapters.opensandbox import counters
-from tests.e2e.escape.agent import Agent
+from tests.e2e.escape.agent import BOMB, Agent
 from tests.waiting import until
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
@@ -27,16 +27,6 @@ code=$?
 rm -f .fill* .last
 echo "$said"
 exit $code
-"""
-BOMB = """
-import os, signal, time
-try:
-    while True:
-        if os.fork() == 0:
-            signal.pause()
-except OSError:
-    time.sleep(4)
-os.killpg(0, signal.SIGKILL)
 """
 
 

@@ -11,22 +11,13 @@ from typing import Any
 import docker
 import pytest
 
-from tests.e2e.escape.agent import Agent, obeying
+from tests.e2e.escape.agent import BOMB, Agent, obeying
 from tests.e2e.house import House
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
 
 FULL_BYTES = 1 << 20
 EAT = "python3 -c 'b = [bytearray(b\"x\" * (256 << 20)) for _ in range(64)]'"
-BOMB = """
-import os, signal
-try:
-    while True:
-        if os.fork() == 0:
-            signal.pause()
-except OSError:
-    os.killpg(0, signal.SIGKILL)
-"""
 FILL = "cat /dev/zero > /home/agent/.fill; sync /home/agent"
 LIE = """
 harness=$(pgrep -f 'native.*--workdir' | head -n 1)
