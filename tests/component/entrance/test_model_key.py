@@ -100,7 +100,9 @@ async def test_in_an_error_of_any_shape(
 ) -> None:
     body, kind = BODIES[shape](KEY)
     model.answer = answering(status, body, content_type=kind)
-    hides(await ask(http, door, dialect))
+    told = await ask(http, door, dialect)
+    hides(told)
+    assert f'"status":{status}' in told.record.replace(" ", "")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -112,6 +114,7 @@ async def test_in_any_form(
     model.answer = answering(400, body, content_type=kind)
     told = await ask(http, door, "anthropic")
     hides(told, FORMS[form], base64.b64encode(KEY.encode()).decode()[4:-4])
+    assert told.status == 400
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -144,7 +147,9 @@ async def test_in_headers(
         ("request_id", "x_request_id", "retry_after", "x_ratelimit_reset", "x_should_retry"), KEY
     )
     model.answer = answering(429, b"{}", content_type="application/json", **headers)
-    hides(await ask(http, door, dialect))
+    told = await ask(http, door, dialect)
+    hides(told)
+    assert told.status == 429
 
 
 @pytest.mark.parametrize("dialect", ASKED)
@@ -159,7 +164,9 @@ async def test_split_over_the_chunks_of_an_error(
         return response
 
     model.answer = pieces
-    hides(await ask(http, door, dialect))
+    told = await ask(http, door, dialect)
+    hides(told)
+    assert told.status == 400
 
 
 @pytest.mark.parametrize("dialect", ASKED)
@@ -185,4 +192,6 @@ async def test_in_an_answer_that_is_none(
     door: Door, model: ModelServer, http: ClientSession, dialect: str
 ) -> None:
     model.answer = answering(200, f"hello {KEY}".encode(), content_type="text/plain")
-    hides(await ask(http, door, dialect))
+    told = await ask(http, door, dialect)
+    hides(told)
+    assert told.body == "hello [redacted]"

@@ -99,3 +99,4 @@ def test_a_log_that_can_not_be_rotated_shields_no_other(tmp_path: Path) -> None:
 
 def test_without_a_folder_of_logs_there_is_nothing_to_do(tmp_path: Path) -> None:
     LogFiles(tmp_path / "nowhere").look()
+    assert list(tmp_path.iterdir()) == []

@@ -139,6 +139,7 @@ async def test_what_can_not_be_ended_is_asked_for_again() -> None:
     async with house.watched():
         house.firewall.stays = DOWN
         await until(lambda: house.ended > 2)
+        assert house.posture.closed
 
 
 async def test_one_bad_look_ends_nothing_yet_but_lets_nothing_start() -> None:

@@ -128,6 +128,7 @@ async def test_what_people_decided_meanwhile_stays(world: FakeWorld) -> None:
 async def test_a_task_that_is_gone_holds_nothing_up(world: FakeWorld) -> None:
     world.tracker.tasks.clear()
     await show(world.world(), handed_over(SUBMITTED))
+    assert said(world) == []
 
 
 async def test_a_part_that_is_gone_holds_nothing_up(world: FakeWorld) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.stack.image_recipes import KINDS
-from orchestrator.stack.room import HARNESS, NEEDS, needed, require_free, require_room
+from orchestrator.stack.room import HARNESS, NEEDS, Room, needed, require_free, require_room
 from orchestrator.stack.steps import StepFailed
 
 GB = 10**9
@@ -47,5 +47,11 @@ def test_a_full_disk_is_told_with_what_it_is_needed_for(tmp_path: Path) -> None:
     assert str(tmp_path) in told.value.what
 
 
-def test_an_engine_elsewhere_is_not_measured_here(tmp_path: Path) -> None:
+def test_an_engine_elsewhere_is_not_measured_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vast = Room(home=0, engine=EXABYTE)
+    monkeypatch.setattr("orchestrator.stack.room.NEEDS", {"execd": vast})
+    with pytest.raises(StepFailed):
+        require_room(["execd"], home=tmp_path, engine=tmp_path)
     require_room(["execd"], home=tmp_path, engine=Path("/not/on/this/machine"))
