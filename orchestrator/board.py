@@ -8,12 +8,13 @@ import structlog
 
 from entrance.errors import Conflict, Forbidden, NotFound
 from entrance.session import TaskId
-from orchestrator.domain.handover import part_of
+from orchestrator.domain.plan import waits_for_parts
 from orchestrator.domain.run import Run
 from orchestrator.domain.supervision import AGENTS, RULES, Decision, Rule, Standing, conflict_of
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Engagement
 from orchestrator.ports import Runs, Tracker
+from orchestrator.runner.parts import parts_of
 
 log = structlog.get_logger()
 
@@ -143,18 +144,13 @@ class Board:
     ) -> Standing:
         run = run or await self.runs.latest(task.id)
         engagement = _engagement(task, run, engagements)
-        part = part_of(run.ending, task.id) if run else ""
-        delegated = await self.tracker.task(TaskId(part)) if _waits(task) and part else None
-        held = self.waits.get(task.id, "")
-        return Standing(task, run, engagement, delegated, held)
+        delegated = waits_for_parts(task, run)
+        parts = await parts_of(self.runs, self.tracker, task.id) if delegated else ()
+        return Standing(task, run, engagement, parts, self.waits.get(task.id, ""))
 
 
 def _bots(engagements: Sequence[Engagement]) -> frozenset[str]:
     return frozenset(one.bot for one in engagements)
-
-
-def _waits(task: Task) -> bool:
-    return task.status is TaskStatus.WAITING_INPUT
 
 
 def _engagement(

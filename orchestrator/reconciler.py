@@ -151,7 +151,7 @@ class Reconciler:
                 await tracker.comment(task.id, "Can't be run", reason)
                 await tracker.act(task.id, "fail")
             case StartRun(trigger) if task and seen.agent and seen.engagement:
-                await tell_parts(self.world, task.id, seen.parts)
+                await tell_parts(tracker, task.id, seen.parts)
                 wanted = Wanted(task, seen.agent, seen.engagement, trigger)
                 await start_run(self.world, wanted, self.new_id())
 
@@ -184,7 +184,8 @@ class Reconciler:
 
     async def _parts(self, run: Run | None, task: Task | None) -> tuple[Part, ...]:
         waits = task is not None and waits_for_parts(task, run)
-        return await parts_of(self.world, task.id) if task and waits else ()
+        world = self.world
+        return await parts_of(world.runs, world.tracker, task.id) if task and waits else ()
 
     async def _engagement(self, run: Run | None, task: Task | None) -> Engagement | None:
         engagements = await self.world.tracker.engagements()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.domain.delegation import Part
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task, TaskStatus
@@ -69,8 +70,8 @@ class Standing:
     """Its active run, or its newest."""
     engagement: Engagement | None = None
     """Under which it is done, if an agent that is hired has it."""
-    part: Task | None = None
-    """What its newest run delegated, as that stands now."""
+    parts: tuple[Part, ...] = ()
+    """What was delegated from it, as that stands now; looked at only while it waits for that."""
     held: str = ""
     """Why the runner goes no further with it now."""
 
@@ -100,8 +101,13 @@ def waits_for(seen: Standing) -> str:
     if task.status in WAKES:
         nobody = f"an agent: it is assigned to none that is hired into {task.project}"
         return seen.held or ("the runner's next look" if seen.engagement else nobody)
-    if task.status is TaskStatus.WAITING_INPUT and seen.part:
-        return f"{seen.part.id}, which was delegated and is {words_of(seen.part.status)}"
+    delegated = [
+        f"{part.id}, which was delegated and is {words_of(part.task.status)}"
+        for part in seen.parts
+        if part.task and not part.over
+    ]
+    if delegated:
+        return "; ".join(delegated)
     supervisor = seen.engagement.supervisor if seen.engagement else "a person"
     return f"{supervisor}: {_FOR_PEOPLE[task.status]}" if task.status in _FOR_PEOPLE else ""
 

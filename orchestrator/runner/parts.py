@@ -5,21 +5,19 @@ from collections.abc import Sequence
 from entrance.session import TaskId
 from orchestrator.domain.delegation import Part, parts_in
 from orchestrator.domain.handover import told
-from orchestrator.runner.world import World
+from orchestrator.ports import Runs, Tracker
 
 RUNS = 100
 """So many of a task's newest runs are looked through."""
 
 
-async def parts_of(world: World, task: TaskId) -> tuple[Part, ...]:
+async def parts_of(runs: Runs, tracker: Tracker, task: TaskId) -> tuple[Part, ...]:
     """Everything that was delegated from the task. Raises: Unavailable."""
-    given = parts_in(await world.runs.recent(RUNS, task))
-    return tuple(
-        [Part(one, await world.tracker.task(one), await world.runs.latest(one)) for one in given]
-    )
+    given = parts_in(await runs.recent(RUNS, task))
+    return tuple([Part(one, await tracker.task(one), await runs.latest(one)) for one in given])
 
 
-async def tell_parts(world: World, task: TaskId, parts: Sequence[Part]) -> None:
+async def tell_parts(tracker: Tracker, task: TaskId, parts: Sequence[Part]) -> None:
     """Say on the task how each part ended, once; its agent gets to read it. Raises: NotFound."""
     for part in parts:
-        await world.tracker.comment(task, *told(part))
+        await tracker.comment(task, *told(part))

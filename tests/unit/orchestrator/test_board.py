@@ -82,11 +82,12 @@ async def test_what_the_runner_waits_for_is_what_the_board_says(house: House) ->
 async def test_a_delegated_part_is_looked_at_as_long_as_it_is_waited_for(house: House) -> None:
     part = house.put(TaskStatus.IN_PROGRESS, "bot-max", task="DEMO/DEMO-9")
     ending = Ending(Outcome.DELEGATED, "x", START, given=part, to="bot-max")
-    await house.world.runs.create(a_run(task=TASK.id, ending=ending, **ENDED))
-    for status, seen in ((TaskStatus.WAITING_INPUT, part), (TaskStatus.IN_REVIEW, None)):
+    how = {**ENDED, "ending": ending, "outcome": Outcome.DELEGATED}
+    await house.world.runs.create(a_run(task=TASK.id, **how))
+    for status, seen in ((TaskStatus.WAITING_INPUT, [part]), (TaskStatus.IN_REVIEW, [])):
         house.put(status)
         standing = await house.board.standing(TASK.id)
-        assert (standing.part.id if standing.part else None) == seen
+        assert [one.id for one in standing.parts] == seen
 
 
 async def test_a_task_that_is_not_there_is_not_found(house: House) -> None:

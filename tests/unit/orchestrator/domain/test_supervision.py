@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from entrance.session import TaskId
+from orchestrator.domain.delegation import Part
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import RunState
 from orchestrator.domain.supervision import (
@@ -92,7 +93,9 @@ def test_a_run_that_goes_on_waits_only_if_the_runner_holds_it() -> None:
 
 def test_what_was_delegated_is_waited_for() -> None:
     part = replace(TASK, id=TaskId("DEMO/DEMO-9"), status=TaskStatus.IN_REVIEW)
-    seen = with_status(TaskStatus.WAITING_INPUT, replace(SEEN, part=part))
+    over = replace(TASK, id=TaskId("DEMO/DEMO-8"), status=TaskStatus.DONE)
+    parts = tuple(Part(one.id, one) for one in (over, part))
+    seen = with_status(TaskStatus.WAITING_INPUT, replace(SEEN, parts=parts))
     assert waits_for(seen) == "DEMO/DEMO-9, which was delegated and is in review"
 
 
