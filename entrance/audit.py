@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from entrance.decision import Decision
+from entrance.disk import Disk
 from entrance.errors import Unavailable
 from entrance.journal import Journal
 from entrance.session import RunId, Session
@@ -75,14 +76,14 @@ class AuditFile:
     Raises, when opened: Malformed when its last whole line can't be read.
     """
 
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
-        self._journal = Journal(path, now)
+    def __init__(self, path: Path, now: Callable[[], datetime], disk: Disk | None = None) -> None:
+        self._journal = Journal(path, now, disk)
 
     async def decided(self, record: Decided) -> int:
         return await self._journal.append(_fields(record))
 
     def deciding(self, record: Decided) -> "asyncio.Future[int]":
-        return self._journal.append_beside(_fields(record))
+        return self._journal.append(_fields(record))
 
     async def came_of_it(self, record: Outcome) -> None:
         detail = dict(record.detail)
@@ -92,7 +93,7 @@ class AuditFile:
     async def check(self) -> int:
         """How many lines there are: it can be written, and its chain is whole. Raises: Unavailable."""
         try:
-            return await asyncio.to_thread(self._journal.check)
+            return await self._journal.check()
         except (OSError, ValueError) as error:
             raise Unavailable(f"the audit log can't be relied on: {error}") from error
 

@@ -1,218 +1,160 @@
-"""Appends chained lines to a file: on the disk before they count, many at once when many come."""
+"""Lines of a chained file, on the disk before they count: those that come together get there together.
+
+A line is written in the moment in which it comes, which takes the time of a copy; what takes its
+time is the disk. One wait for it goes on at a time, and covers all that was written before it began.
+"""
 
 import asyncio
 import os
-import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
-from entrance.chain import end_of, private, verify
+from entrance.chain import Link, end_of, private, verify
+from entrance.disk import Disk, DiskThread
 from entrance.errors import Unavailable
-
-BATCH = 512
-"""So many lines wait for the disk together at most."""
-LENT_S = 0.001
-"""So long the loop stands still at most, to let a line get to the disk beside what it does next."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A line to be written, and who waits for its number."""
+class _Written:
+    """A line that is in the file, who waits for its number, and the end of the chain with it."""
 
-    fields: Mapping[str, Any]
     number: "asyncio.Future[int]"
+    end: Link
 
 
 class Journal:
-    """The lines of one file, written by one process, in one thread.
+    """The lines of one file, written by one process, in one event loop.
 
     A file that another has changed is not written to again.
     Raises, when opened: Malformed when its last whole line can't be read.
     """
 
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
-        self._file = _File(path, now)
-        self._desk = _Desk()
-        self._begun = False
+    def __init__(self, path: Path, now: Callable[[], datetime], disk: Disk | None = None) -> None:
+        self._file = _File(path)
+        self._now = now
+        self._disk = disk or DiskThread()
+        self._end = self._kept = end_of(path)
+        """The end of what was written, and of what is known to be on the disk."""
+        self._written: list[_Written] = []
+        """What is not yet known to be on the disk, oldest first."""
+        self._covered = 0
+        """How many of these the disk is waited for now."""
 
     def append(self, fields: Mapping[str, Any]) -> "asyncio.Future[int]":
-        """Begin to write a line. Its number is known once it is on the disk.
+        """Write a line. Its number is known once it is on the disk.
 
-        The line is written even if nobody waits for it any more. The future fails with Unavailable,
+        The line stays even if nobody waits for it any more. The future fails with Unavailable,
         and then the line is not in the file.
         """
-        if not self._begun:
-            self._begin()
         number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._desk.queue.put(_Wanted(fields, number))
+        try:
+            raw, end = self._end.line(self._now().isoformat(), fields)
+            self._file.write(raw, self._end.size_bytes)
+        except (OSError, TypeError, ValueError) as error:
+            number.set_exception(self._unavailable(error))
+            return number
+        self._end = end
+        self._written.append(_Written(number, end))
+        if not self._covered:
+            self._sync()
         return number
 
-    def append_beside(self, fields: Mapping[str, Any]) -> "asyncio.Future[int]":
-        """The same for who has more to do meanwhile, and not to wait at once.
-
-        The thread could not begin before the loop next waits, as only one of them may run Python.
-        So it is let run until it waits for the disk: some 100 microseconds to overlap several hundred.
-        """
-        idle = self._desk.idle
-        self._desk.syncing.acquire(blocking=False)  # what is left of a line that took too long
-        number = self.append(fields)
-        if idle:
-            self._desk.syncing.acquire(timeout=LENT_S)
-        return number
-
-    def check(self) -> int:
-        """How many lines there are; it can be written, and its chain is whole. Blocking.
+    async def check(self) -> int:
+        """How many lines are on the disk; the file can be written, and their chain is whole.
 
         Raises: OSError, ValueError.
         """
-        return self._file.check()
+        self._file.check(self._end.size_bytes)
+        return await asyncio.to_thread(verify, self._file.path, self._kept.size_bytes)
 
-    def _begin(self) -> None:
-        # A daemon: what is not on the disk when the process ends was never answered.
-        arguments = self._desk, self._file
-        threading.Thread(target=_work, args=arguments, name="journal", daemon=True).start()
-        weakref.finalize(self, self._desk.queue.put, None)
-        self._begun = True
+    def _sync(self) -> None:
+        """Begin to wait for the disk, for all that was written."""
+        loop = asyncio.get_running_loop()
 
+        def done(error: OSError | None) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
+                loop.call_soon_threadsafe(self._synced, error)
 
-class _Desk:
-    """Between the loop and the thread. None in the queue: it is over."""
+        self._covered = len(self._written)
+        try:
+            self._disk.sync(self._file.handle, done)
+        except OSError as error:
+            self._synced(error)
 
-    def __init__(self) -> None:
-        self.queue: SimpleQueue[_Wanted | None] = SimpleQueue()
-        self.idle = True
-        """Whether the thread waits for work. Only it sets this."""
-        self.syncing = threading.Lock()
-        """Released when the thread begins to wait for the disk. Only it does that."""
-
-    def begin_to_sync(self) -> None:
-        if self.syncing.locked():
-            self.syncing.release()
-
-
-def _work(desk: _Desk, file: "_File") -> None:
-    while batch := _batch(desk):
-        _told(batch, file, desk.begin_to_sync)
-
-
-def _batch(desk: _Desk) -> Sequence[_Wanted]:
-    """Whatever is wanted now; waits until there is something. Nothing: it is over."""
-    desk.idle = True
-    wanted, batch = desk.queue.get(), list[_Wanted]()
-    desk.idle = False
-    with suppress(Empty):
-        while wanted is not None:
-            batch.append(wanted)
-            if len(batch) == BATCH:
-                return batch
-            wanted = desk.queue.get_nowait()
-        desk.queue.put(None)  # for the next time
-    return batch
-
-
-def _told(batch: Sequence[_Wanted], file: "_File", syncing: Callable[[], None]) -> None:
-    """Write a batch and tell who waits."""
-    try:
-        came = file.append([wanted.fields for wanted in batch], syncing)
-    except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must not wait for ever
-        came = [error] * len(batch)
-    for loop in {wanted.number.get_loop() for wanted in batch}:
-        told = [
-            (wanted.number, each)
-            for wanted, each in zip(batch, came, strict=True)
-            if wanted.number.get_loop() is loop
-        ]
-        with suppress(RuntimeError):  # closed: nobody waits there any more
-            loop.call_soon_threadsafe(_tell, told, file.path)
-
-
-def _tell(told: Sequence[tuple["asyncio.Future[int]", int | Exception]], path: Path) -> None:
-    for number, came in told:
-        if number.done():  # its caller was cancelled
-            continue
-        if isinstance(came, Exception):
-            failure = Unavailable(f"the audit log {path} can't be written: {came}")
-            failure.__cause__ = came
-            number.set_exception(failure)
+    def _synced(self, error: OSError | None) -> None:
+        if error:  # what came later is chained to what is lost
+            lost, self._written, self._end = self._written, [], self._kept
+            self._file.cut(self._kept.size_bytes)
+            self._tell(lost, self._unavailable(error))
         else:
-            number.set_result(came)
+            kept, self._written = self._written[: self._covered], self._written[self._covered :]
+            self._kept = kept[-1].end
+            self._tell(kept, None)
+        self._covered = 0
+        if self._written:
+            self._sync()
+
+    def _tell(self, lines: Sequence[_Written], failure: Unavailable | None) -> None:
+        for line in lines:
+            if line.number.done():  # its caller was cancelled
+                continue
+            if failure:
+                line.number.set_exception(failure)
+            else:
+                line.number.set_result(line.end.seq)
+
+    def _unavailable(self, error: Exception) -> Unavailable:
+        failure = Unavailable(f"the audit log {self._file.path} can't be written: {error}")
+        failure.__cause__ = error
+        return failure
 
 
 class _File:
-    """The file itself, and the end of its chain."""
+    """The file itself. It stays open; that it is still the one at its path is looked at each time."""
 
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._now = now
-        self._lock = threading.Lock()
+        self._handle: int | None = None
         self._torn = False
-        self._end = end_of(path)
 
-    def append(
-        self, lines: Sequence[Mapping[str, Any]], syncing: Callable[[], None]
-    ) -> Sequence[int | Exception]:
-        """Write lines in one go, and say their numbers; `syncing` when only the disk is waited for.
+    @property
+    def handle(self) -> int:
+        """Raises: OSError when it can't be opened."""
+        if self._handle is None:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._handle = private(str(self.path), flags)
+            weakref.finalize(self, os.close, self._handle)
+        return self._handle
 
-        What can't be written as JSON gets its error, and the others are written all the same.
-        Raises: OSError; then none counts.
-        """
-        with self._lock:
-            at, end, parts = self._now().isoformat(), self._end, list[bytes]()
-            came: list[int | Exception] = []
-            for fields in lines:
-                try:
-                    raw, end = end.line(at, fields)
-                except (TypeError, ValueError) as error:
-                    came.append(error)
-                else:
-                    parts.append(raw)
-                    came.append(end.seq)
-            if parts:
-                self._write(b"".join(parts), syncing)
-            self._end = end
-            return came
-
-    def check(self) -> int:
-        with self._lock:
-            handle = self._open()
-            os.close(handle)
-            size = self._end.size_bytes
-        # Its end moves on meanwhile; what is checked ends with a whole line.
-        return verify(self.path, size)
-
-    def _write(self, raw: bytes, syncing: Callable[[], None]) -> None:
-        handle = self._open()
-        try:
-            self._torn = True
-            while raw:
-                raw = raw[os.write(handle, raw) :]
-            syncing()
-            os.fdatasync(handle)
-            self._torn = False
-        finally:
-            os.close(handle)
-
-    def _open(self) -> int:
-        """The file, as we left it. Raises: OSError when it isn't."""
-        handle = private(str(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
-        try:
-            self._look_at(handle)
-        except OSError:
-            os.close(handle)
-            raise
-        return handle
-
-    def _look_at(self, handle: int) -> None:
-        ours = self._end.size_bytes
+    def write(self, raw: bytes, size: int) -> None:
+        """Add to the file, which must have `size` bytes. Raises: OSError; then nothing was added."""
         if self._torn:  # half a line would break the chain for good
-            os.ftruncate(handle, ours)
+            os.ftruncate(self.handle, size)
             self._torn = False
-        size = os.fstat(handle).st_size
-        if size != ours:
-            raise OSError(f"it has {size} bytes where we left {ours}: somebody changed it")
+        self.check(size)
+        try:
+            while raw:
+                raw = raw[os.write(self.handle, raw) :]
+        except OSError:
+            self.cut(size)
+            raise
+
+    def cut(self, size: int) -> None:
+        """Take away what is after `size`; when that can't be done now, before it is next written to."""
+        self._torn = True
+        with suppress(OSError):
+            os.ftruncate(self.handle, size)
+            self._torn = False
+
+    def check(self, size: int) -> None:
+        """Raises: OSError unless the file is as we left it: our own, with `size` bytes."""
+        ours, found = os.fstat(self.handle), os.stat(self.path)  # noqa: PTH116 - for every line
+        if (found.st_ino, found.st_dev) != (ours.st_ino, ours.st_dev):
+            raise OSError("another file is in its place")
+        if found.st_size != size:
+            raise OSError(f"it has {found.st_size} bytes where we left {size}: somebody changed it")

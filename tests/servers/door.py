@@ -13,6 +13,7 @@ from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
 from entrance.audit import AuditFile
+from entrance.disk import Disk
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider, dialect_of
@@ -72,6 +73,7 @@ async def open_door(
     more: Sequence[FakeTools] = (),
     *,
     silence_s: float = 20,
+    disk: Disk | None = None,
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
@@ -97,7 +99,7 @@ async def open_door(
     async with git_session() as git_http, model_session(silence_s) as model_http:
         app = make_app(
             sessions=registry,
-            audit=AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC)),
+            audit=AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC), disk),
             vault=vault,
             meter=meter,
             providers=[

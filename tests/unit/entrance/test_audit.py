@@ -1,8 +1,6 @@
 """The audit file: whole, in order, and never quietly wrong."""
 
 import asyncio
-import os
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,16 +12,17 @@ import pytest
 from entrance.audit import AuditFile, Decided, Outcome
 from entrance.chain import verify
 from entrance.decision import Allow, Deny
+from entrance.disk import Disk, Done
 from entrance.errors import Malformed, Unavailable
 from entrance.session import RunId, Session, TaskId
-from tests.waiting import until
+from tests.fakes.disk import FakeDisk
 
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "secret-hash")
 RECORD = Decided("request", "GET /x", Deny("no"), SESSION)
 
 
-def opened(path: Path) -> AuditFile:
-    return AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC))
+def opened(path: Path, disk: Disk | None = None) -> AuditFile:
+    return AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC), disk)
 
 
 @pytest.fixture
@@ -57,43 +56,53 @@ async def test_many_at_once_leave_one_unbroken_chain(path: Path) -> None:
     assert verify(path) == 40
 
 
-async def test_those_that_come_together_get_to_the_disk_together(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    syncs, sync = list[int](), os.fdatasync
-    gate = threading.Event()
-
-    def counted(handle: int) -> None:
-        syncs.append(handle)
-        gate.wait(5)
-        sync(handle)
-
-    monkeypatch.setattr(os, "fdatasync", counted)
-    audit = opened(path)
+async def test_those_that_come_together_get_to_the_disk_together(path: Path) -> None:
+    disk = FakeDisk()
+    audit = opened(path, disk)
     first = audit.deciding(RECORD)
-    await until(lambda: len(syncs) == 1)
     others = [audit.deciding(RECORD) for _ in range(40)]
+    await asyncio.sleep(0)
     assert not first.done(), "it is not on the disk yet"
-    gate.set()
+    disk.end()
     assert [await each for each in (first, *others)] == list(range(1, 42))
-    assert len(syncs) == 2
+    assert disk.syncs == 2
 
 
-async def test_who_goes_on_meanwhile_does_not_wait_for_a_slow_disk(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate, sync = threading.Event(), os.fdatasync
+async def test_what_the_disk_loses_is_told_to_all_and_is_not_in_the_file(path: Path) -> None:
+    disk = FakeDisk()
+    audit = opened(path, disk)
+    disk.prompt = True
+    assert await audit.decided(RECORD) == 1
+    disk.prompt = False
+    lost = [audit.deciding(RECORD) for _ in range(3)]
+    disk.end(OSError("the disk is gone"))
+    for each in lost:
+        with pytest.raises(Unavailable, match="the disk is gone"):
+            await each
+    assert verify(path) == 1
+    assert await audit.decided(RECORD) == 2
+    assert verify(path) == 2
 
-    def slow(handle: int) -> None:
-        gate.wait(5)
-        sync(handle)
 
-    monkeypatch.setattr(os, "fdatasync", slow)
+async def test_a_disk_that_takes_no_more_is_told_like_one_that_fails(path: Path) -> None:
+    class Refusing:
+        def sync(self, handle: int, done: Done) -> None:
+            raise OSError("no more work")
+
+    with pytest.raises(Unavailable, match="no more work"):
+        await opened(path, Refusing()).decided(RECORD)
+    assert path.read_bytes() == b""
+
+
+async def test_another_file_in_its_place_is_not_written_to(path: Path) -> None:
     audit = opened(path)
-    first, second = audit.deciding(RECORD), audit.deciding(RECORD)
-    assert [first.done(), second.done()] == [False, False]
-    gate.set()
-    assert (await first, await second) == (1, 2)
+    await audit.decided(RECORD)
+    whole = path.read_bytes()
+    path.rename(path.with_suffix(".old"))
+    path.write_bytes(whole)
+    with pytest.raises(Unavailable, match="another file is in its place"):
+        await audit.decided(RECORD)
+    assert path.read_bytes() == whole
 
 
 async def test_what_is_no_json_fails_alone(path: Path) -> None:
