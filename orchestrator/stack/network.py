@@ -17,7 +17,7 @@ from docker.types import IPAMConfig, IPAMPool
 
 from entrance.errors import Unavailable
 from orchestrator.adapters.firewall.nft import nft
-from orchestrator.adapters.firewall.standing import listed, wrong_with
+from orchestrator.adapters.firewall.standing import counted_on, listed, wrong_with
 from orchestrator.adapters.firewall.table import Bridge, registered_in, table_text
 from orchestrator.stack.steps import StepFailed
 
@@ -178,7 +178,7 @@ def _ensure_table(client: docker.DockerClient, bridge: Bridge) -> bool:
         known = running_addresses(client, bridge)
         if found is not None:
             known &= registered_in(found, bridge)
-        nft("-f", "-", stdin=table_text(bridge, known))
+        nft("-f", "-", stdin=table_text(bridge, known, counted_on(found)))
         wrong = wrong_with(listed(bridge), bridge)
     if wrong:
         raise StepFailed(

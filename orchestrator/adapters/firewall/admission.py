@@ -7,9 +7,11 @@ from typing import Any
 
 from entrance.errors import Unavailable
 from orchestrator.adapters.firewall.changes import changes
+from orchestrator.adapters.firewall.counting import counted_in
 from orchestrator.adapters.firewall.nft import nft
-from orchestrator.adapters.firewall.standing import listed, wrong_with
+from orchestrator.adapters.firewall.standing import counted_on, listed, wrong_with
 from orchestrator.adapters.firewall.table import Bridge, element, registered_in, table_text
+from orchestrator.drops import Counted
 from orchestrator.guard import FirewallDown
 
 
@@ -75,6 +77,14 @@ class Firewall:
         registered = registered_in(await self._whole(), self._bridge)
         return frozenset(str(address) for address in registered - set(self._bridge.probes))
 
+    async def dropped(self) -> Counted:
+        """What the table has dropped so far. Raises: Unavailable when it doesn't stand."""
+        found = await asyncio.to_thread(listed, self._bridge)
+        counted = found and counted_in(found)
+        if not counted:
+            raise Unavailable(f"nft table {self._bridge.name} counts nothing: it is not ours")
+        return counted
+
     def _element_of(self, address: IPv4Address) -> str:
         return f"element inet {self._bridge.name} bind {{ {element(self._bridge, address)} }}"
 
@@ -97,7 +107,8 @@ class Firewall:
     async def _make_again(self, found: Mapping[str, Any], wrong: Sequence[str]) -> None:
         # A probe that is under way has let itself in; nothing else that we don't know stays in.
         probing = registered_in(found, self._bridge) & set(self._bridge.probes)
-        text = table_text(self._bridge, (self._known or frozenset()) | probing)
+        known = (self._known or frozenset()) | probing
+        text = table_text(self._bridge, known, counted_on(found))
         try:
             await self._nft(text)
         except Unavailable as error:

@@ -8,13 +8,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-ADDRESSES = "set bind"
-"""The one part that changes while all is well: which addresses may reach the doors."""
+from orchestrator.adapters.firewall import counting
+
+MOVING = frozenset({"bind", *counting.MOVING})
+"""Sets whose elements change while all is well: which addresses may reach the doors, what was dropped."""
+_COUNTED = frozenset({"packets", "bytes"})
 _OF_THE_MOMENT = frozenset({"handle", "table"})
 
 
 def form(listing: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The parts of a table by name, each with its facts; the registered addresses are left out."""
+    """The parts of a table by name, each with its facts; what moves by itself is left out."""
     parts: dict[str, list[str]] = {}
     for entry in listing.get("nftables", ()):
         for kind, facts in entry.items():
@@ -45,8 +48,10 @@ def _part(kind: str, facts: Mapping[str, Any]) -> str:
 
 def _facts(kind: str, facts: Mapping[str, Any]) -> str:
     kept = {name: value for name, value in facts.items() if name not in _OF_THE_MOMENT}
-    if _part(kind, facts) == ADDRESSES:
+    if kind == "set" and facts.get("name") in MOVING:
         kept.pop("elem", None)
+    if kind == "counter":
+        kept = {name: value for name, value in kept.items() if name not in _COUNTED}
     if "elem" in kept:
         kept["elem"] = sorted(kept["elem"], key=_text)  # a set has no order
     if "expr" in kept:

@@ -1,9 +1,11 @@
 """How a sandbox network's table stands in the kernel. Everything blocks, for some milliseconds."""
 
+import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from orchestrator.adapters.firewall.counting import counted_in
 from orchestrator.adapters.firewall.form import unlike
 from orchestrator.adapters.firewall.nft import listing, tried
 from orchestrator.adapters.firewall.table import (
@@ -12,8 +14,10 @@ from orchestrator.adapters.firewall.table import (
     parse_listing,
     table_text,
 )
+from orchestrator.drops import Counted
 
 MISSING = "it is missing"
+GENERATIONS = 1 << 31
 
 
 def listed(bridge: Bridge) -> Mapping[str, Any] | None:
@@ -36,4 +40,9 @@ def as_made(bridge: Bridge) -> Mapping[str, Any]:
     It is made in a network namespace of its own, which nothing passes through and which is gone
     at once. Raises: Unavailable, Malformed.
     """
-    return parse_listing(tried(table_text(bridge, []), bridge.name))
+    return parse_listing(tried(table_text(bridge, [], Counted(1)), bridge.name))
+
+
+def counted_on(found: Mapping[str, Any] | None) -> Counted:
+    """What a table that is made in the place of `found` goes on counting from: it, or nothing at all."""
+    return (found and counted_in(found)) or Counted(1 + secrets.randbelow(GENERATIONS))

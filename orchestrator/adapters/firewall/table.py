@@ -1,7 +1,4 @@
-"""The nft table of a sandbox network: its rules, its text, and what is wrong with one found [pure].
-
-RULES is the whole of what a sandbox may reach and who may reach it; order within a chain matters.
-"""
+"""The nft table of a sandbox network: its text, and what is wrong with one that was found [pure]."""
 
 import hashlib
 import json
@@ -11,16 +8,11 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Any
 
 from entrance.errors import Forbidden, Malformed
+from orchestrator.adapters.firewall import counting
+from orchestrator.adapters.firewall.rules import CHAINS, HOOKS, PRIORITY, RULES
+from orchestrator.drops import Counted
 
 EXECD_PORT = 44772
-PRIORITY = -10
-"""Before the engine's own chains, which run at 0 and may say anything."""
-
-HOOKS: Mapping[str, str] = {
-    "input": "type filter hook input priority -10; policy accept;",
-    "forward": "type filter hook forward priority -10; policy accept;",
-    "output": "type filter hook output priority -10; policy accept;",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,46 +44,6 @@ class Bridge:
         return parsed
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of a chain. `name` is kept in the table as its comment, and checked for."""
-
-    chain: str
-    name: str
-    text: str
-
-
-RULES: tuple[Rule, ...] = (
-    Rule("input", "from the bridge", 'iifname "{interface}" jump from_sandbox'),
-    Rule("from_sandbox", "no IPv6", "meta nfproto ipv6 counter drop"),
-    # Before the address check: else an unregistered sandbox hangs the runner's calls to execd.
-    Rule(
-        "from_sandbox",
-        "execd answers",
-        "tcp sport {execd} ct state established ct direction reply accept",
-    ),
-    # Taking an address out cuts its live connections at once: before `established`.
-    Rule("from_sandbox", "registered only", "iifname . ip saddr != @bind counter drop"),
-    Rule("from_sandbox", "replies", "ct state established accept"),
-    Rule(
-        "from_sandbox",
-        "the doors",
-        "ip daddr . tcp dport @doors tcp flags syn / fin,syn,rst,ack ct state new counter accept",
-    ),
-    Rule("from_sandbox", "nothing else", "counter drop"),
-    Rule("forward", "nowhere through us", 'iifname "{interface}" counter drop'),
-    Rule("forward", "nobody through us", 'oifname "{interface}" counter drop'),
-    Rule("output", "answers", 'oifname "{interface}" ct state established,related accept'),
-    Rule(
-        "output",
-        "runner to execd",
-        'oifname "{interface}" ip saddr {gateway} ip daddr {subnet} tcp dport {execd}'
-        " ct state new counter accept",
-    ),
-    Rule("output", "the host opens nothing", 'oifname "{interface}" counter drop'),
-)
-
-
 def chains_of(bridge: Bridge) -> Mapping[str, list[tuple[str, str]]]:
     """The rules of each chain as (text, comment).
 
@@ -104,18 +56,21 @@ def chains_of(bridge: Bridge) -> Mapping[str, list[tuple[str, str]]]:
         "subnet": bridge.subnet,
         "execd": EXECD_PORT,
     }
-    # from_sandbox first: a chain must exist before a rule jumps to it.
     chains: dict[str, list[tuple[str, str]]] = {
-        chain: [(rule.text.format_map(values), rule.name) for rule in RULES if rule.chain == chain]
-        for chain in ("from_sandbox", *HOOKS)
+        chain: [(rule.written(values), rule.name) for rule in RULES if rule.chain == chain]
+        for chain in CHAINS
     }
-    mark = hashlib.sha256(repr((chains, bridge.doors)).encode()).hexdigest()[:12]
+    made_of = (chains, bridge.doors, counting.SETS, counting.ROOM)
+    mark = hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]
     chains["input"] = [(text, f"{name}, rules {mark}") for text, name in chains["input"]]
     return chains
 
 
-def table_text(bridge: Bridge, registered: Iterable[IPv4Address]) -> str:
-    """The whole table as one nft transaction: what was there of it is replaced at once."""
+def table_text(bridge: Bridge, registered: Iterable[IPv4Address], counted: Counted) -> str:
+    """The whole table as one nft transaction: what was there of it is replaced at once.
+
+    It goes on counting from what was `counted`.
+    """
     doors = ", ".join(f"{bridge.gateway} . {port}" for port in bridge.doors)
     bind = ", ".join(element(bridge, address) for address in sorted(registered))
     lines = [
@@ -124,6 +79,7 @@ def table_text(bridge: Bridge, registered: Iterable[IPv4Address]) -> str:
         f"table inet {bridge.name} {{",
         f"  set bind {{ type ifname . ipv4_addr; {_elements(bind)}}}",
         f"  set doors {{ type ipv4_addr . inet_service; {_elements(doors)}}}",
+        *(f"  {line}" for line in counting.written(counted)),
     ]
     for chain, rules in chains_of(bridge).items():
         lines.append(f"  chain {chain} {{")
@@ -150,6 +106,8 @@ def flaws(listing: Mapping[str, Any], bridge: Bridge) -> list[str]:
     doors = {tuple(pair) for pair in _set_of(entries, "doors")}
     if doors != {(str(bridge.gateway), port) for port in bridge.doors}:
         found.append("set doors does not name exactly the doors")
+    if counting.counted_in(listing) is None:
+        found.append("it does not say since when it counts")
     return found
 
 

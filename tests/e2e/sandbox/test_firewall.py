@@ -12,6 +12,7 @@ from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.standing import listed, wrong_with
 from orchestrator.adapters.firewall.table import Bridge, table_text
+from orchestrator.drops import Counted
 from orchestrator.guard import FirewallDown, Guard
 from orchestrator.posture import Finding, Posture
 from tests.e2e import damage
@@ -26,7 +27,7 @@ AT_ONCE_S = 5.0
 @pytest.fixture
 def bridge() -> Iterator[Bridge]:
     bridge = new_bridge()
-    nft("-f", "-", stdin=table_text(bridge, []))
+    nft("-f", "-", stdin=table_text(bridge, [], Counted(1)))
     yield bridge
     nft("-f", "-", stdin=f"add table inet {bridge.name}\ndelete table inet {bridge.name}\n")
 
@@ -90,7 +91,7 @@ async def test_who_was_let_in_before_our_time_stays_in_too(
     bridge: Bridge, firewall: Firewall
 ) -> None:
     """The runner was restarted: the table is what knows who runs."""
-    nft("-f", "-", stdin=table_text(bridge, [IPv4Address(bridge.subnet[7])]))
+    nft("-f", "-", stdin=table_text(bridge, [IPv4Address(bridge.subnet[7])], Counted(1)))
     assert await firewall.mend() == []
     damage.delete(bridge)
     await firewall.mend()
@@ -101,7 +102,7 @@ async def test_a_probe_that_is_under_way_is_not_shut_out(
     bridge: Bridge, firewall: Firewall
 ) -> None:
     await firewall.mend()
-    nft("-f", "-", stdin=table_text(bridge, bridge.probes))
+    nft("-f", "-", stdin=table_text(bridge, bridge.probes, Counted(1)))
     damage.open_a_door(bridge)
     await firewall.mend()
     assert str(bridge.probes[0]) in str(listed(bridge))

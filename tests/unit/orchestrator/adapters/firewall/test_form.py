@@ -18,6 +18,8 @@ WANTED: dict[str, Any] = {
         {"chain": {"name": "input", "table": "sg1", "hook": "input", "prio": -10, "handle": 1}},
         {"rule": {"chain": "input", "comment": "a", "handle": 7, "expr": [{"jump": {"target": "x"}}]}},
         {"rule": {"chain": "input", "comment": "b", "handle": 8, "expr": [COUNTER, DROP]}},
+        {"set": {"name": "dropped", "table": "sg1", "size": 2048, "flags": ["timeout"]}},
+        {"counter": {"name": "dropped_rest", "packets": 0, "bytes": 0, "handle": 9}},
     ]
 }  # fmt: skip
 
@@ -42,6 +44,11 @@ def found(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
             lambda x: entry(x, 6)["expr"][0].update(counter={"packets": 7}), id="it has counted"
         ),
         pytest.param(lambda x: entry(x, 2).update(elem=["a"]), id="an address is registered"),
+        pytest.param(
+            lambda x: entry(x, 7).update(elem=[{"elem": {"counter": {"packets": 1}}}]),
+            id="a flow was dropped",
+        ),
+        pytest.param(lambda x: entry(x, 8).update(packets=1, bytes=60), id="one without its flow"),
         pytest.param(lambda x: entry(x, 3)["elem"].reverse(), id="a set in another order"),
         pytest.param(
             lambda x: x["nftables"].insert(2, x["nftables"].pop(4)), id="parts in another"
@@ -78,6 +85,14 @@ def test_what_is_the_same_is_not_told(change: Callable[[dict[str, Any]], object]
             "set doors was changed",
             id="a door more",
         ),
+        pytest.param(
+            lambda x: entry(x, 7).update(size=1), "set dropped was changed", id="room for one flow"
+        ),
+        pytest.param(
+            lambda x: entry(x, 8).update(comment="x"),
+            "counter dropped_rest was changed",
+            id="another counter",
+        ),
         pytest.param(lambda x: x["nftables"].pop(3), "set doors is missing", id="a set is missing"),
         pytest.param(
             lambda x: x["nftables"].append({"map": {"name": "m"}}),
@@ -91,4 +106,4 @@ def test_what_is_other_is_named(change: Callable[[dict[str, Any]], object], said
 
 
 def test_nothing_is_like_an_empty_listing() -> None:
-    assert len(unlike({}, WANTED)) == 5
+    assert len(unlike({}, WANTED)) == 7

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from entrance.errors import Forbidden, Malformed
+from orchestrator.adapters.firewall.rules import HOOKS, NAMES, PRIORITY, RULES
 from orchestrator.adapters.firewall.table import (
-    HOOKS,
-    PRIORITY,
-    RULES,
     Bridge,
     chains_of,
     flaws,
@@ -19,7 +17,9 @@ from orchestrator.adapters.firewall.table import (
     registered_in,
     table_text,
 )
+from orchestrator.drops import Counted
 
+ANEW = Counted(1)
 BRIDGE = Bridge(
     name="sgabc123",
     interface="sgabc123b0",
@@ -41,13 +41,14 @@ def listing(bridge: Bridge = BRIDGE, addresses: tuple[str, ...] = ()) -> dict[st
         entries += [{"rule": {"chain": chain, "comment": comment}} for _, comment in rules]
     bind = [{"concat": [bridge.interface, address]} for address in addresses]
     doors = [{"concat": [str(bridge.gateway), port]} for port in bridge.doors]
+    entries.append({"set": {"name": "generation", "elem": [1]}})
     entries.append({"set": {"name": "bind", "elem": bind}} if bind else {"set": {"name": "bind"}})
     entries.append({"set": {"name": "doors", "elem": doors}})
     return {"nftables": entries}
 
 
 def test_the_text_replaces_the_whole_table_in_one_transaction() -> None:
-    lines = table_text(BRIDGE, []).splitlines()
+    lines = table_text(BRIDGE, [], ANEW).splitlines()
     assert lines[:3] == [
         "table inet sgabc123",
         "delete table inet sgabc123",
@@ -66,18 +67,31 @@ def test_taking_an_address_out_cuts_what_is_established() -> None:
 
 
 @pytest.mark.parametrize("chain", ["from_sandbox", "forward", "output"])
-def test_every_chain_ends_in_a_drop(chain: str) -> None:
+def test_every_chain_ends_in_a_drop_that_is_counted(chain: str) -> None:
     last = [rule for rule in RULES if rule.chain == chain][-1]
-    assert last.text.endswith("drop")
+    assert last.written({"interface": "b0"}).endswith(f"meta mark set {last.drops} goto dropped")
+
+
+def test_nothing_leaves_the_chain_of_what_is_dropped() -> None:
+    """Each of its rules drops, and the last one without a condition."""
+    rules = [rule for rule in RULES if rule.chain == "dropped"]
+    assert all(rule.text.endswith(" drop") for rule in rules)
+    assert rules[-1].text == "counter name dropped_rest drop"
+
+
+def test_every_rule_that_drops_says_why_and_has_a_number_of_its_own() -> None:
+    drops = [rule for rule in RULES if rule.drops]
+    assert len({rule.drops for rule in drops}) == len(drops) == len(NAMES)
+    assert all(rule.why for rule in drops)
 
 
 def test_only_the_doors_of_the_gateway_are_in_the_text() -> None:
-    text = table_text(BRIDGE, [])
+    text = table_text(BRIDGE, [], ANEW)
     assert "elements = { 10.77.3.1 . 8080, 10.77.3.1 . 8081 }" in text
 
 
 def test_registered_addresses_survive_a_reload() -> None:
-    text = table_text(BRIDGE, [IPv4Address("10.77.3.9"), IPv4Address("10.77.3.2")])
+    text = table_text(BRIDGE, [IPv4Address("10.77.3.9"), IPv4Address("10.77.3.2")], ANEW)
     assert 'elements = { "sgabc123b0" . 10.77.3.2, "sgabc123b0" . 10.77.3.9 }' in text
 
 
@@ -85,7 +99,7 @@ def test_a_whole_table_has_no_flaw() -> None:
     assert flaws(listing(), BRIDGE) == []
 
 
-@pytest.mark.parametrize("chain", ["from_sandbox", *HOOKS])
+@pytest.mark.parametrize("chain", ["dropped", "from_sandbox", *HOOKS])
 def test_a_rule_less_is_a_flaw(chain: str) -> None:
     found = listing()
     rule = next(e for e in found["nftables"] if e.get("rule", {}).get("chain") == chain)
@@ -116,9 +130,17 @@ def test_a_chain_that_is_not_hooked_in_is_a_flaw(hook: str) -> None:
     assert flaws(found, BRIDGE) == [f"chain {hook} is not hooked in at priority -10"]
 
 
+def test_a_table_that_does_not_say_since_when_it_counts_is_made_again() -> None:
+    found = listing()
+    found["nftables"] = [
+        e for e in found["nftables"] if e.get("set", {}).get("name") != "generation"
+    ]
+    assert flaws(found, BRIDGE) == ["it does not say since when it counts"]
+
+
 def test_an_empty_answer_is_all_flaws() -> None:
     """CASE-20: a missing or flushed table is never taken for a firewall."""
-    assert len(flaws({"nftables": []}, BRIDGE)) == len(HOOKS) * 2 + 2
+    assert len(flaws({"nftables": []}, BRIDGE)) == len(HOOKS) * 2 + 4
 
 
 def test_a_door_more_is_a_flaw() -> None:
