@@ -126,6 +126,7 @@ def runner(here: Installation, env: Mapping[str, str]) -> Service:
     code = digest(
         tree_hash(CODE, leave_out=("cli", "stack")),
         tree_hash(CODE.parent / "entrance"),
+        tree_hash(CODE.parent / "proxy"),  # its policy is what the runner compiles and tries
         SECCOMP.read_text(),  # the runner holds every sandbox against it
         _keys(here, *READ_BY_THE_RUNNER),
     )

@@ -1,0 +1,202 @@
+"""Asking for a place on the internet: what is wanted, the rule that would open it, and its test on
+what was recorded [pure].
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from entrance.session import RunId
+from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.egress import METHODS, READING, rule_from, rule_json
+from proxy.hosts import canonical_host
+from proxy.paths import readings
+from proxy.policy import Allow, Request, Rule, SandboxPolicy, decide
+from proxy.rules import DEFAULT_PORTS
+
+_ON_THE_WIRE = re.compile(r"[!-~]+")
+LONGEST_URL = 2048
+EVERYTHING = "/**"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One request that an agent wants to make, or every one of a kind to a host (no `target`)."""
+
+    method: str
+    scheme: str
+    host: str
+    port: int
+    target: str = ""
+
+    @property
+    def url(self) -> str:
+        """As people read it."""
+        port = "" if DEFAULT_PORTS[self.scheme] == self.port else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}{self.target or '/**'}"
+
+    @property
+    def title(self) -> str:
+        """In a line."""
+        return f"{self.method} {self.url}"
+
+
+def wanted(place: str, method: str) -> Wanted:
+    """What a URL, or a host alone, asks for. Raises: ValueError, in a sentence for an agent."""
+    if method not in METHODS:
+        raise ValueError(f"{method[:20]} can't be asked for, only {', '.join(sorted(METHODS))}")
+    if len(place) > LONGEST_URL:
+        raise ValueError(f"a URL has at most {LONGEST_URL} characters")
+    if not _ON_THE_WIRE.fullmatch(place):
+        raise ValueError("a URL is ASCII without blanks; other characters go in their encoded form")
+    if "://" not in place:
+        return Wanted(method, "https", canonical_host(place), DEFAULT_PORTS["https"])
+    parts = urlsplit(place)
+    if parts.scheme not in DEFAULT_PORTS or "@" in parts.netloc or parts.fragment:
+        raise ValueError("only an http or https URL without a user or fragment can be asked for")
+    path = parts.path or "/"
+    if any("*" in one for one in readings(path)):
+        raise ValueError("a URL with an asterisk in its path can't be asked for: ask for the host")
+    query = f"?{parts.query}" if parts.query else ""
+    port = DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
+    if not port:
+        raise ValueError("0 is no port")
+    host = canonical_host(parts.hostname or "")
+    return Wanted(method, parts.scheme, host, port, path + query)
+
+
+def wanted_json(one: Wanted) -> dict[str, Any]:
+    """As the item keeps it."""
+    return {
+        "method": one.method,
+        "scheme": one.scheme,
+        "host": one.host,
+        "port": one.port,
+        "target": one.target,
+        "url": one.url,
+    }
+
+
+def wanted_from(data: Mapping[str, Any]) -> Wanted:
+    """The reverse. Raises: KeyError."""
+    return Wanted(data["method"], data["scheme"], data["host"], data["port"], data["target"])
+
+
+def item_id(run: RunId, kind: str, exact: str, turn: int) -> str:
+    """The id of the item for a run's wish: the same wish is the same item, however often it comes."""
+    digest = hashlib.sha256(f"{run}\n{kind}\n{exact}\n{turn}".encode()).digest()
+    number, text = int.from_bytes(digest[:12]), ""
+    while len(text) < ID_LENGTH:
+        number, digit = divmod(number, len(ALPHABET))
+        text += ALPHABET[digit]
+    return text
+
+
+ID_LENGTH = 15
+ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a person changes of the wish before it is allowed."""
+
+    host: str = ""
+    paths: tuple[str, ...] = ()
+
+
+def rule_of(item: str, one: Wanted, edits: Edits, *, once: bool = False) -> Rule:
+    """The rule that lets the wish through, as far as it was edited. Raises: ValueError.
+
+    A path is opened in every reading that a server may have of it, and nothing else is.
+    """
+    path = one.target.partition("?")[0]
+    paths = edits.paths or (tuple(sorted(readings(path))) if path else (EVERYTHING,))
+    return Rule(
+        name=f"approval/{item}",
+        host=edits.host or one.host,
+        methods=READING if one.method in READING else frozenset({one.method}),
+        paths=paths,
+        ports=frozenset({one.port}),
+        schemes=frozenset({"http" if one.scheme == "http" else "https"}),
+        approval=item,
+        uses=1 if once else None,
+    )
+
+
+def approved_rules(items: Iterable[Approval]) -> list[Rule]:
+    """The rules of items that are in force; one that can't be read opens nothing."""
+    found = []
+    for item in items:
+        try:
+            found.append(rule_from(item.granted))
+        except (ValueError, TypeError, KeyError):
+            continue
+    return found
+
+
+def granted_of(rule: Rule) -> dict[str, Any]:
+    """A rule as the item keeps it."""
+    return rule_json(rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One recorded try to reach the internet: what was asked, and what it was answered then."""
+
+    at: datetime
+    method: str
+    url: str
+    decision: str
+    run: str = ""
+    agent: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackTest:
+    """What a rule would have let through of what was recorded and didn't get through."""
+
+    would_allow: int
+    denied_by_people: int
+    """Of these, those that a person had denied when they were asked for."""
+    runs: int
+    """Of so many runs."""
+    hosts: Mapping[str, int] = field(default_factory=dict)
+    """By host, the most frequent ones."""
+
+
+HOSTS_TOLD = 10
+_NOBODY = "0.0.0.0"  # noqa: S104 - nothing listens there
+
+
+def back_test(rule: Rule, attempts: Iterable[Attempt], items: Sequence[Approval]) -> BackTest:
+    """Try a rule on what was recorded."""
+    alone = SandboxPolicy(
+        run="", address=_NOBODY, token_sha256="0" * 64, rules=(replace(rule, uses=None),)
+    )
+    denied = {
+        (item.wanted.get("method"), item.wanted.get("url"))
+        for item in items
+        if item.state is ApprovalState.DENIED
+    }
+    hosts: Counter[str] = Counter()
+    runs, person = set(), 0
+    for one in attempts:
+        if one.decision == "allow" or not _lets(alone, one):
+            continue
+        hosts[urlsplit(one.url).hostname or ""] += 1
+        runs.add(one.run)
+        person += (one.method, one.url) in denied
+    return BackTest(hosts.total(), person, len(runs), dict(hosts.most_common(HOSTS_TOLD)))
+
+
+def _lets(policy: SandboxPolicy, one: Attempt) -> bool:
+    try:
+        return isinstance(decide(Request.to(one.url, one.method), policy), Allow)
+    except ValueError:
+        return False

@@ -1,0 +1,101 @@
+"""What can become of an item of the inbox."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from entrance.session import RunId, TaskId
+from orchestrator.domain.approval import (
+    AFTER,
+    IN_FORCE,
+    STATES,
+    Approval,
+    ApprovalState,
+    Scope,
+    Verb,
+    Verdict,
+    asked_again,
+    conflict_of,
+    decided,
+)
+from tests.fakes.clock import START
+
+ITEM = Approval(
+    id="a" * 15, kind="egress", run=RunId("run1"), task=TaskId("WEB/WEB-2"), project="WEB",
+    agent="bot-rex", engagement="WEB/WEB-1", wanted={}, title="GET https://a.example/x",
+    happens="It is sent.", why="the docs", asked_at=START,
+)  # fmt: skip
+
+
+def test_every_state_is_told_and_reached() -> None:
+    assert STATES.keys() == set(ApprovalState)
+    assert {*AFTER.values(), ApprovalState.WAITING} == set(ApprovalState)
+
+
+@pytest.mark.parametrize("state", ApprovalState)
+@pytest.mark.parametrize("verb", Verb)
+def test_only_what_the_table_has_can_be_done(state: ApprovalState, verb: Verb) -> None:
+    item = replace(ITEM, state=state, decided_by="lead")
+    verdict = Verdict(verb, "lead", START)
+    if (state, verb) in AFTER:
+        after = decided(item, verdict)
+        assert (after.state, after.version) == (AFTER[state, verb], 1)
+    else:
+        assert item.id in conflict_of(item, verb)
+        with pytest.raises(ValueError, match="can't follow"):
+            decided(item, verdict)
+
+
+def test_nothing_is_decided_twice() -> None:
+    denied = decided(ITEM, Verdict(Verb.DENY, "lead", START, "no"))
+    assert all(conflict_of(denied, verb) for verb in Verb)
+
+
+def test_a_verdict_keeps_who_when_and_what() -> None:
+    until = START + timedelta(days=3)
+    scope = Scope("project", "WEB")
+    after = decided(
+        ITEM, Verdict(Verb.RULE, "lead", START, "fine", {"host": "a"}, "", scope, until)
+    )
+    assert (after.decided_by, after.decided_at, after.note) == ("lead", START, "fine")
+    assert (after.granted, after.scope, after.until) == ({"host": "a"}, scope, until)
+    revoked = decided(after, Verdict(Verb.REVOKE, "boss", until))
+    assert (revoked.decided_by, revoked.granted, revoked.scope) == ("boss", {"host": "a"}, scope)
+
+
+def test_it_opens_something_only_while_it_is_in_force() -> None:
+    for state in ApprovalState:
+        item = replace(ITEM, state=state, until=START + timedelta(hours=1))
+        assert item.opens(START) == (state in IN_FORCE)
+        assert not item.opens(START + timedelta(hours=1))
+
+
+@pytest.mark.parametrize("state", [ApprovalState.ALLOWED_ONCE, ApprovalState.ALLOWED_RUN])
+def test_what_is_allowed_to_a_run_is_for_no_other(state: ApprovalState) -> None:
+    item = replace(ITEM, state=state, granted_to="run1", scope=Scope("project", "WEB"))
+    assert item.is_for(RunId("run1"), "e", "a", "p")
+    assert not item.is_for(RunId("run2"), "WEB/WEB-1", "bot-rex", "WEB")
+    assert not replace(item, granted_to="").is_for(RunId("run1"), "WEB/WEB-1", "bot-rex", "WEB")
+
+
+@pytest.mark.parametrize(
+    ("scope", "fits"),
+    [
+        (Scope("engagement", "WEB/WEB-1"), True),
+        (Scope("engagement", "WEB/WEB-9"), False),
+        (Scope("agent", "bot-rex"), True),
+        (Scope("agent", "bot-max"), False),
+        (Scope("project", "WEB"), True),
+        (Scope("project", "bot-rex"), False),
+        (None, False),
+    ],
+)
+def test_a_standing_rule_is_for_the_runs_of_its_scope(scope: Scope | None, fits: object) -> None:
+    item = replace(ITEM, state=ApprovalState.STANDING, scope=scope)
+    assert item.is_for(RunId("later"), "WEB/WEB-1", "bot-rex", "WEB") == fits
+
+
+def test_asking_again_is_new_only_when_the_last_answer_is_used_up() -> None:
+    again = {state for state in ApprovalState if asked_again(replace(ITEM, state=state))}
+    assert again == {ApprovalState.ALLOWED_ONCE, ApprovalState.EXPIRED, ApprovalState.REVOKED}
