@@ -354,6 +354,8 @@ class NewAgent:
     model: str
     harness: str
     instructions: str
+    egress: str | None = None
+    """Its egress policy in YAML; None leaves the one that it has."""
 
     @property
     def bot(self) -> str:
@@ -384,9 +386,18 @@ class Hiring(Protocol):
         ...
 
     async def hire(
-        self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
+        self,
+        bot: str,
+        project: str,
+        *,
+        supervisor: str,
+        budget_usd: Decimal,
+        grants: Grants,
+        egress: str | None = None,
     ) -> str:
         """Make or update the active engagement, and what it needs; returns its id.
+
+        `egress` is its egress policy in YAML; None leaves the one that it has.
 
         The project and the supervisor's user are made when missing; roles are added to those that
         the two have. Raises: NotFound when the pool has no active agent with this bot user.

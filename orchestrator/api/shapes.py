@@ -6,9 +6,11 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from entrance.ports import Usage
+from orchestrator.domain.egress import Unreadable
+from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.handover import failure_in_words
 from orchestrator.domain.ledger import ledger
 from orchestrator.domain.run import Run, phases
@@ -18,6 +20,16 @@ from orchestrator.ports import Event
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+
+
+def _policy(text: str) -> str:
+    read = policy_of(text, "the text")
+    if isinstance(read, Unreadable):
+        raise ValueError(read.reason)  # noqa: TRY004 - it is the text that is wrong
+    return text
+
+
+EgressText = Annotated[str, AfterValidator(_policy)]
 
 
 class BadInput(Exception):
@@ -43,6 +55,8 @@ class NewAgent(Body):
     """The loop that runs it."""
     instructions: str = ""
     """What it is told at the start of every run."""
+    egress: EgressText | None = None
+    """What its runs may reach of the internet wherever it is hired, in YAML; None leaves it as it is."""
 
 
 class GrantedRepository(Body):
@@ -71,6 +85,8 @@ class Hire(Body):
     """Repositories to be opened to it, each `{url, push, credential}`."""
     tools: list[str] | None = None
     """Polarion tools; None grants all of them."""
+    egress: EgressText | None = None
+    """What its runs may reach of the internet, in YAML; None leaves it as it is."""
 
 
 class NewTask(Body):

@@ -49,7 +49,12 @@ class TeamRoutes:
         if trouble := self.unspoken(body.harness, body.model):
             raise BadInput(f"model: {trouble}")
         agent = NewAgent(
-            body.name, body.title or body.name, body.model, body.harness, body.instructions
+            name=body.name,
+            title=body.title or body.name,
+            model=body.model,
+            harness=body.harness,
+            instructions=body.instructions,
+            egress=body.egress,
         )
         item = await self.hiring.create_agent(agent)
         return web.json_response({"id": item, "bot": agent.bot}, status=201)
@@ -69,6 +74,7 @@ class TeamRoutes:
             supervisor=body.supervisor,
             budget_usd=body.budget_usd,
             grants=await self._grants(body, agent),
+            egress=body.egress,
         )
         return web.json_response({"id": item, "bot": bot}, status=201)
 

@@ -18,6 +18,13 @@ from orchestrator.stack.wished import wished
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
 console = Console()
 
+EgressOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="A file that says in YAML what of the internet it may reach."
+    ),
+]
+
 
 @agents.command("create")
 def create_agent(
@@ -35,6 +42,7 @@ def create_agent(
     instructions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with its instructions.")
     ] = None,
+    egress: EgressOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Create an agent in the Agent Pool, with a bot user of its own (or update it)."""
@@ -45,6 +53,7 @@ def create_agent(
         "model": model,
         "harness": loop,
         "instructions": read_text(instructions) if instructions else "",
+        "egress": read_text(egress) if egress else None,
     }
     made = _post("/api/agents", body)
     sentences = [f"{made['id']}: {name} acts as {made['bot']}"]
@@ -66,6 +75,7 @@ def hire(
         list[str] | None,
         typer.Option(help="A repository it may only fetch: `URL`, `URL=SECRET`, or a local path."),
     ] = None,
+    egress: EgressOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Hire an agent into a project: budget, supervisor, grants (or update its engagement)."""
@@ -79,6 +89,7 @@ def hire(
             *(_repository(one, push=True) for one in working),
             *(_repository(one, push=False) for one in reading),
         ],
+        "egress": read_text(egress) if egress else None,
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]

@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.domain.delegation import Part, all_over
+from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.grants import grant_for
 from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState, Trigger
 from orchestrator.domain.task import Task, TaskStatus
@@ -125,6 +126,7 @@ def _between_runs(seen: Observed) -> Step:
         return Wait(f"{seen.engagement.bot} is busy with another task")
     refusal = refusal_of(seen.task, seen.engagement, seen.agent, seen.harnesses)
     refusal = refusal or (f"{seen.unspoken}, then retry." if seen.unspoken else "")
+    refusal = refusal or _egress_refusal(seen.engagement, seen.agent)
     return Refuse(refusal) if refusal else StartRun(trigger)
 
 
@@ -166,6 +168,14 @@ def refusal_of(
             f"Engagement {engagement.id} doesn't grant the repository {task.repository}; "
             "grant it, then retry."
         )
+    return ""
+
+
+def _egress_refusal(engagement: Engagement, agent: Agent | None) -> str:
+    """Why nobody can say what the run may reach, as a sentence; empty when it is clear."""
+    for policy in (agent.egress if agent else None, engagement.egress):
+        if isinstance(policy, Unreadable):
+            return f"What it may reach of the internet can't be read: {policy.reason}. Mend it, then retry."
     return ""
 
 

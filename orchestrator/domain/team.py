@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from orchestrator.domain.egress import Policy, Unreadable
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:
@@ -24,6 +26,8 @@ class Agent:
     model: str
     instructions: str
     skills: tuple[Skill, ...] = ()
+    egress: Policy | Unreadable = field(default_factory=Policy)
+    """What of the internet its runs may reach, wherever it is hired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Engagement:
     spent_usd: Decimal
     grants: Grants
     active: bool = True
+    egress: Policy | Unreadable = field(default_factory=Policy)
+    """What of the internet its runs may reach."""
 
     @property
     def left_usd(self) -> Decimal:

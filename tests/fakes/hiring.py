@@ -18,6 +18,7 @@ class Hired:
     supervisor: str
     budget_usd: Decimal
     grants: Grants
+    egress: str | None = None
 
 
 @dataclass
@@ -36,10 +37,17 @@ class FakeHiring:
         return f"AGENTS/AGENTS-{len(self.agents)}"
 
     async def hire(
-        self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
+        self,
+        bot: str,
+        project: str,
+        *,
+        supervisor: str,
+        budget_usd: Decimal,
+        grants: Grants,
+        egress: str | None = None,
     ) -> str:
         self._reach()
-        self.hired.append(Hired(bot, project, supervisor, budget_usd, grants))
+        self.hired.append(Hired(bot, project, supervisor, budget_usd, grants, egress))
         return f"{project}/{project}-{len(self.hired)}"
 
     async def create_task(self, task: NewTask) -> TaskId:

@@ -50,6 +50,7 @@ class PolarionHiring:
             "harness": agent.harness,
             "model": agent.model,
             "instructions": Text(agent.instructions),
+            **_egress(agent.egress),
         }
         wanted = NewItem("agent", agent.title, custom=fields)
         known = await self._agent(agent.bot)
@@ -58,7 +59,14 @@ class PolarionHiring:
         return await self._ensure_item(self.pool, known, wanted)
 
     async def hire(
-        self, bot: str, project: str, *, supervisor: str, budget_usd: Decimal, grants: Grants
+        self,
+        bot: str,
+        project: str,
+        *,
+        supervisor: str,
+        budget_usd: Decimal,
+        grants: Grants,
+        egress: str | None = None,
     ) -> str:
         if project == self.pool:
             raise Conflict(f"agents are hired from {project}, not into it: name another project")
@@ -77,6 +85,7 @@ class PolarionHiring:
             "supervisor": supervisor,
             "budget": float(budget_usd),
             "grants": Text(grants_json(grants)),
+            **_egress(egress),
         }
         wanted = NewItem("engagement", f"{bot} in {project}", custom=fields)
         known = await self._one("engagement", "agentBot", bot, project, status="active")
@@ -137,3 +146,7 @@ class PolarionHiring:
             if item.custom.get(field) == value:
                 return item
         return None
+
+
+def _egress(policy: str | None) -> dict[str, Text]:
+    return {} if policy is None else {"egress": Text(policy)}

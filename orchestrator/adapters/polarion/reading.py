@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from entrance.session import TaskId
 from orchestrator.adapters.polarion.resources import WorkItem
 from orchestrator.adapters.polarion.richtext import plain, rich
+from orchestrator.domain.egress import Policy, Unreadable
+from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.grants import door_name
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
@@ -16,7 +18,7 @@ from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skil
 NOTHING = Decimal(0)
 TASK_FIELDS = ("title", "description", "status", "assignee", "repository", "baseBranch")
 """What `task_of` needs."""
-ENGAGEMENT_FIELDS = ("status", "agentBot", "supervisor", "budget", "spent", "grants")
+ENGAGEMENT_FIELDS = ("status", "agentBot", "supervisor", "budget", "spent", "grants", "egress")
 """What `engagement_of` needs."""
 
 
@@ -72,6 +74,7 @@ def engagement_of(item: WorkItem) -> Engagement:
         spent_usd=budget if spent is None else spent,
         grants=grants_of(plain(rich(item.custom, "grants"))),
         active=item.status == "active",
+        egress=egress_of(item),
     )
 
 
@@ -109,7 +112,13 @@ def agent_of(item: WorkItem, skills: tuple[Skill, ...]) -> Agent:
         model=_string(item, "model"),
         instructions=plain(rich(item.custom, "instructions")),
         skills=skills,
+        egress=egress_of(item),
     )
+
+
+def egress_of(item: WorkItem) -> Policy | Unreadable:
+    """What an agent or an engagement says of the internet, in YAML."""
+    return policy_of(plain(rich(item.custom, "egress")), f"egress of {item.id}")
 
 
 def skill_of(item: WorkItem) -> Skill:

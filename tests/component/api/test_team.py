@@ -196,6 +196,8 @@ async def test_each_missing_field_is_named(
         ("/api/engagements", {"budget_usd": "ten"}, "budget_usd"),
         ("/api/engagements", {"repositories": [{"url": "x", "b": 1}]}, "repositories.0.b"),
         ("/api/engagements", {"tools": "get_task"}, "tools"),
+        ("/api/engagements", {"egress": "rules: [{host: a"}, "egress"),
+        ("/api/agents", {"egress": "rules:\n- host: a.example\n  uses: 1"}, "egress"),
         ("/api/tasks", {"title": ""}, "title"),
         ("/api/tasks", {"title": "  "}, "title"),
         ("/api/tasks", {"project": ""}, "project"),
@@ -208,6 +210,15 @@ async def test_a_value_that_will_not_do_is_named(
     answer = await api.ask("POST", path, {**BODIES["POST", path], **change})
     assert answer.status == 400
     assert answer.error["message"].startswith(f"{field}: ")
+
+
+async def test_what_may_be_reached_is_handed_on_as_it_was_written(api: Api) -> None:
+    text = "presets: [docs]  # for reading\n"
+    await api.ask("POST", "/api/agents", {**AGENT_BODY, "egress": text})
+    await api.ask("POST", "/api/engagements", {**HIRE_BODY, "egress": text})
+    await api.ask("POST", "/api/engagements", HIRE_BODY)
+    assert api.hiring.agents[0].egress == text
+    assert [one.egress for one in api.hiring.hired] == [text, None]
 
 
 async def test_a_secret_is_sealed_and_listed_without_its_value(api: Api) -> None:

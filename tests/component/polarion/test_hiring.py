@@ -16,6 +16,7 @@ from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.reading import engagement_of
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import BotTokens, host_of
+from orchestrator.domain.egress import Policy
 from orchestrator.domain.team import Engagement, Grants, Repository
 from orchestrator.ports import NewAgent, NewTask
 from tests.fakes.secrets import FakeSecretStore
@@ -67,7 +68,12 @@ class Bureau:
         return await self.hiring.create_agent(self.agent(**changes))
 
     async def hire(
-        self, *, supervisor: str = "lead", budget: int = 5, grants: Grants = GRANTS
+        self,
+        *,
+        supervisor: str = "lead",
+        budget: int = 5,
+        grants: Grants = GRANTS,
+        egress: str | None = None,
     ) -> str:
         return await self.hiring.hire(
             self.bot,
@@ -75,6 +81,7 @@ class Bureau:
             supervisor=supervisor,
             budget_usd=Decimal(budget),
             grants=grants,
+            egress=egress,
         )
 
     async def token(self) -> str:
@@ -200,6 +207,19 @@ async def test_hiring_twice_brings_the_engagement_up_to_date(bureau: Bureau) -> 
     assert len(await bureau.client.links.of(first)) == 1
     roles = await bureau.roles("lead")
     assert {(bureau.project, "project_admin"), (bureau.project, "project_assignable")} <= roles
+
+
+async def test_what_may_be_reached_is_kept_until_something_else_is_said(bureau: Bureau) -> None:
+    await bureau.create(egress="presets: [docs]")
+    await bureau.create()
+    agent = await bureau.tracker.agent(bureau.bot)
+    assert agent
+    assert agent.egress == Policy(presets=("docs",))
+    item = await bureau.hire(egress="presets: [pypi]")
+    await bureau.hire()
+    assert (await bureau.engagement(item)).egress == Policy(presets=("pypi",))
+    await bureau.hire(egress="")
+    assert (await bureau.engagement(item)).egress == Policy()
 
 
 async def test_whoever_was_let_go_is_hired_anew(bureau: Bureau) -> None:

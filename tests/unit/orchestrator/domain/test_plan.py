@@ -8,6 +8,7 @@ import pytest
 
 from entrance.session import TaskId
 from orchestrator.domain.delegation import Part
+from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.plan import (
     Finish,
     Follow,
@@ -198,6 +199,16 @@ def test_plan_gives_the_one_next_step(seen: Observed, step: Step) -> None:
             replace(SEEN, task=replace(TASK, repository="http://git.example/other.git")),
             "doesn't grant the repository",
             id="repository not granted",
+        ),
+        pytest.param(
+            replace(SEEN, engagement=replace(ENGAGEMENT, egress=Unreadable("egress of X, line 3"))),
+            "egress of X, line 3",
+            id="the engagement's egress policy can't be read",
+        ),
+        pytest.param(
+            replace(SEEN, agent=replace(AGENT, egress=Unreadable("egress of Y, line 1"))),
+            "egress of Y, line 1",
+            id="the agent's egress policy can't be read",
         ),
     ],
 )

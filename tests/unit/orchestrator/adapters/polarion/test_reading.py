@@ -17,6 +17,8 @@ from orchestrator.adapters.polarion.reading import (
     task_of,
 )
 from orchestrator.adapters.polarion.resources import EPOCH, Text, WorkItem
+from orchestrator.domain.egress import Policy, Unreadable
+from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.team import Grants, Repository
 
@@ -107,6 +109,29 @@ def test_grants_that_are_not_exactly_right_grant_nothing(text: str) -> None:
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
 def test_no_text_makes_grants_raise(text: str) -> None:
     grants_of(text)
+
+
+POLICY = """rules:
+  - host: a.example
+    methods: [GET]
+"""
+
+
+def test_what_an_engagement_and_an_agent_may_reach_is_read_from_their_field() -> None:
+    policy = policy_of(POLICY, "")
+    assert isinstance(policy, Policy)
+    assert policy.rules
+    assert hired(egress=Text(POLICY)).egress == policy
+    assert hired(egress=Text(f"<pre>{POLICY}</pre>", "text/html")).egress == policy
+    assert agent_of(item(custom={"egress": Text(POLICY)}), ()).egress == policy
+    assert hired().egress == Policy()
+
+
+@pytest.mark.parametrize("text", [Text("rules: [{host: a"), Text(f"<p>{POLICY}</p>", "text/html")])
+def test_a_policy_that_can_not_be_read_names_its_item(text: Text) -> None:
+    read = hired(egress=text).egress
+    assert isinstance(read, Unreadable)
+    assert read.reason.startswith("egress of DEMO/DEMO-1, line 1:")
 
 
 def test_grants_are_read_from_a_rich_text_too() -> None:
