@@ -47,11 +47,11 @@ class Firewall(Protocol):
 
 @dataclass
 class Guard:
-    """Watches one firewall. `end_all` ends every sandbox; it may raise, and is asked again then."""
+    """Watches one firewall. `end_all` ends every sandbox, told why; it may raise, and is asked again."""
 
     firewall: Firewall
     posture: Posture
-    end_all: Callable[[], Awaitable[None]]
+    end_all: Callable[[str], Awaitable[None]]
     now: Callable[[], datetime]
     poll_s: float = POLL_S
     patience_s: float = PATIENCE_S
@@ -97,7 +97,7 @@ class Guard:
         unknown_s = asyncio.get_running_loop().time() - self._unknown_since
         if isinstance(error, FirewallDown) or unknown_s > self.patience_s:
             try:
-                await self.end_all()
+                await self.end_all(down)
             except SandgateError as trouble:
                 log.error("sandboxes_not_ended", error=str(trouble))  # noqa: TRY400 - no bug of ours
 

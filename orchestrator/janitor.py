@@ -8,7 +8,7 @@ import structlog
 from entrance.errors import SandgateError
 from entrance.session import RunId
 from orchestrator.domain.grants import after_handover
-from orchestrator.domain.run import RunState
+from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
@@ -39,14 +39,37 @@ class Janitor:
             if run not in live:
                 await self._remove(run)
 
-    async def end_all(self) -> None:
+    async def end_all(self, why: str) -> None:
         """End every sandbox there is: what can't be walled in mustn't go on. Raises: Unavailable.
 
-        Their runs find them lost, and end.
+        Their runs end with it, and say `why`.
         """
-        for run in await self.world.sandboxes.orphans(()):
-            await self.world.sandboxes.kill(run)
-            log.error("sandbox_ended", run=run)
+        runs = await self.world.sandboxes.orphans(())
+        # All at once: none may wait for another, nor for a word in the store.
+        came = await asyncio.gather(*(self._end(run, why) for run in runs), return_exceptions=True)
+        for trouble in came:
+            if trouble is not None:
+                raise trouble
+
+    async def _end(self, run: RunId, why: str) -> None:
+        await asyncio.gather(self.world.sandboxes.kill(run), self._say(run, why))
+        log.error("sandbox_ended", run=run)
+
+    async def _say(self, run: RunId, why: str) -> None:
+        fell, now = Exit(None, Cause.FIREWALL, why), self.world.clock.now()
+
+        def of_it(seen: Run) -> Run | None:
+            if seen.state is RunState.RUNNING:
+                return after(seen, RunEvent.OVER, now, exit=fell)
+            # Whoever followed it may have been faster, and found it lost.
+            lost = seen.exit is not None and seen.exit.cause is Cause.SANDBOX_LOST
+            unjudged = seen.state is RunState.SETTLING and seen.outcome is None
+            return changed(seen, exit=fell) if lost and unjudged else None
+
+        try:
+            await self.world.amend(run, of_it)
+        except SandgateError as error:  # then it ends as a lost one
+            log.warning("cause_not_noted", run=run, error=str(error))
 
     async def _remove(self, run: RunId) -> None:
         self.world.door.close(run)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
+from entrance.errors import NotFound
 from entrance.ports import Usage
 from entrance.session import RunId, TaskId
 from orchestrator.domain.run import Run
@@ -217,6 +218,10 @@ class Progress:
     exit_code: int | None = None
 
 
+class WallsFell(NotFound):
+    """The sandbox was ended by us: its firewall is down, and can't be put up again."""
+
+
 class Sandboxes(Protocol):
     """Sandboxes on a Docker host through OpenSandbox. A lost sandbox raises NotFound in every call."""
 
@@ -240,7 +245,7 @@ class Sandboxes(Protocol):
         ...
 
     async def renew(self, sandbox: Sandbox) -> None:
-        """Heartbeat: without it the sandbox ends by itself soon."""
+        """Heartbeat: without it the sandbox ends by itself soon. Raises: WallsFell."""
         ...
 
     async def execute(

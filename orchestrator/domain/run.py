@@ -77,6 +77,7 @@ class Cause(StrEnum):
     PIDS = "pids"
     DISK = "disk"
     SANDBOX_LOST = "sandbox_lost"
+    FIREWALL = "firewall"
     PREPARATION = "preparation"
     RATE_LIMIT = "rate_limit"
     MODEL_UNAVAILABLE = "model_unavailable"
@@ -99,6 +100,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.PIDS: "The sandbox reached its limit of processes (host counter), and the run failed.",
     Cause.DISK: "The task's disk is full (statvfs on the host), and the run failed.",
     Cause.SANDBOX_LOST: "The sandbox or its execd is gone.",
+    Cause.FIREWALL: "The sandbox was ended by us: its firewall was down, and could not be put up again.",
     Cause.PREPARATION: "Disk, sandbox, clone or harness could not be made; the evidence says which.",
     Cause.RATE_LIMIT: "The provider's rate limit; the evidence says when it lifts, if the provider said so.",
     Cause.MODEL_UNAVAILABLE: "The provider could not be reached, failed, or broke off, too often.",
@@ -139,7 +141,7 @@ class Exit:
 
     code: int | None
     cause: Cause | None = None
-    """Set when we, not the harness, ended it: cancelled, deadline, silent, hung, tools, lost, preparation."""
+    """Set when we, not the harness, ended it: cancelled, deadline, silent, hung, firewall and the like."""
     detail: str = ""
 
 

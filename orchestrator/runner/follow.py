@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from entrance.errors import NotFound
 from orchestrator.domain.heard import without_tools
 from orchestrator.domain.run import Cause, Exit, Run, RunState
-from orchestrator.ports import Progress, Sandbox
+from orchestrator.ports import Progress, Sandbox, WallsFell
 from orchestrator.runner.finish import finish
 from orchestrator.runner.heed import heed
 from orchestrator.runner.world import Limits, World
@@ -16,6 +16,8 @@ async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
     """Follow for at most `limits.attention_s`; finish the run when its harness, or its sandbox, is over."""
     try:
         await _follow(world, run, sandbox)
+    except WallsFell as error:
+        await finish(world, run, Exit(None, Cause.FIREWALL, str(error)))
     except NotFound as error:
         await finish(world, run, Exit(None, Cause.SANDBOX_LOST, str(error)))
 

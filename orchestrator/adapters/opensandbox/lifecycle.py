@@ -22,7 +22,7 @@ from orchestrator.adapters.opensandbox.execd import Execd
 from orchestrator.adapters.opensandbox.http import Server, Unanswered
 from orchestrator.adapters.opensandbox.inspection import address_of, differences
 from orchestrator.guard import FirewallDown
-from orchestrator.ports import Sandbox, SandboxSpec
+from orchestrator.ports import Sandbox, SandboxSpec, WallsFell
 
 READY_S = 20.0
 PING_EVERY_S = 0.02
@@ -113,7 +113,7 @@ class Lifecycle:
             await self._admission.mend()
         except FirewallDown as error:
             await self._ending.end(sandbox.id, sandbox.address)
-            raise NotFound(f"sandbox {sandbox.id} was ended: {error}") from error
+            raise WallsFell(f"sandbox {sandbox.id} was ended: {error}") from error
         await self._ending.admit(sandbox.address)
         await self._expire(sandbox.id)
 

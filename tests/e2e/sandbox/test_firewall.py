@@ -46,7 +46,7 @@ async def guarded(firewall: Firewall) -> AsyncIterator[Guard]:
     """A guard that looks only when it hears of something."""
     ended = asyncio.Event()
 
-    async def end_all() -> None:
+    async def end_all(_why: str) -> None:
         ended.set()
 
     posture = Posture(proves_nothing)

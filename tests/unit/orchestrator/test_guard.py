@@ -76,7 +76,8 @@ class House:
             self.patience_s,
         )
 
-    async def _end_all(self) -> None:
+    async def _end_all(self, why: str) -> None:
+        assert "can't be kept up" in why
         self.ended += 1
         if self.refuses:
             raise self.refuses

@@ -8,13 +8,17 @@ import pytest
 
 from entrance.errors import Unavailable
 from entrance.session import Ended, RunId, Session, hash_token
-from orchestrator.domain.run import RunState
+from orchestrator.domain.run import Cause, Exit, Outcome, RunState
 from orchestrator.janitor import Janitor
 from orchestrator.ports import Sandbox
+from orchestrator.runner.finish import finish
+from orchestrator.runner.settle import settle
 from tests.fakes.run import a_run
 from tests.fakes.sandboxes import FakeSandboxes
 from tests.fakes.world import FakeWorld
 from tests.waiting import until
+
+DOWN = "the firewall can't be kept up: nft table sg1: it is missing"
 
 
 @pytest.fixture
@@ -95,8 +99,51 @@ async def test_all_sandboxes_are_ended_when_they_must_be_also_of_runs_that_go_on
     box(world, run.id)
     box(world, "nobody-knows-it")
     world.runs.down = True
-    await Janitor(world.world()).end_all()
+    await Janitor(world.world()).end_all(DOWN)
     assert not world.sandboxes.live
+
+
+@pytest.mark.parametrize("first", ["who ends it", "who follows it"])
+async def test_a_run_whose_walls_fell_says_so_whoever_was_first_to_see_it(
+    world: FakeWorld, first: str
+) -> None:
+    run = a_run(state=RunState.RUNNING, command="cmd-1")
+    await world.runs.create(run)
+    box(world, run.id)
+    if first == "who follows it":
+        await finish(world.world(), run, Exit(None, Cause.SANDBOX_LOST, "the sandbox is lost"))
+    await Janitor(world.world()).end_all(DOWN)
+    await settle(world.world(), await world.runs.get(run.id))
+    ended = await world.runs.get(run.id)
+    assert (ended.outcome, ended.cause) == (Outcome.FAILED, Cause.FIREWALL)
+    assert ended.exit == Exit(None, Cause.FIREWALL, DOWN)
+
+
+async def test_a_run_that_was_over_before_the_walls_fell_keeps_its_own_end(
+    world: FakeWorld,
+) -> None:
+    run = a_run(state=RunState.SETTLING, exit=Exit(0))
+    await world.runs.create(run)
+    box(world, run.id)
+    await Janitor(world.world()).end_all(DOWN)
+    assert await world.runs.get(run.id) == run
+
+
+async def test_one_sandbox_that_can_not_be_ended_shields_no_other_and_is_told(
+    world: FakeWorld,
+) -> None:
+    class Stubborn(FakeSandboxes):
+        async def kill(self, run: RunId) -> None:
+            if run == "first":
+                raise Unavailable("the engine is busy with it")
+            await super().kill(run)
+
+    world.sandboxes = Stubborn()
+    box(world, "first")
+    box(world, "second")
+    with pytest.raises(Unavailable, match="busy with it"):
+        await Janitor(world.world()).end_all(DOWN)
+    assert list(world.sandboxes.live) == ["first"]
 
 
 async def test_an_outage_is_for_the_next_sweep(world: FakeWorld) -> None:

@@ -52,6 +52,14 @@ CALM = Evidence()
             id="lost",
         ),
         pytest.param(
+            Exit(None, Cause.FIREWALL, "nft table sg1: it is missing"),
+            None,
+            Evidence(oom_kills=2),
+            Outcome.FAILED,
+            Cause.FIREWALL,
+            id="ended by us, whatever was killed before",
+        ),
+        pytest.param(
             Exit(None, Cause.SANDBOX_LOST),
             None,
             Evidence(oom_kills=2),

@@ -6,7 +6,7 @@ from entrance.ports import Usage
 from entrance.session import RunId
 from orchestrator.domain.run import Cause, Outcome, Run, changed
 from orchestrator.harnesses import HARNESSES
-from orchestrator.ports import Sandbox
+from orchestrator.ports import Sandbox, WallsFell
 from tests.fakes.sandboxes import FakeHarness, FakeSandboxes
 from tests.fakes.world import TASK, FakeWorld
 from tests.unit.orchestrator.reconciler.driving import SAYS, settle_down
@@ -43,6 +43,23 @@ async def test_a_heartbeat_that_finds_no_sandbox_is_a_lost_sandbox(world: FakeWo
     assert run
     assert run.exit
     assert run.exit.cause is Cause.SANDBOX_LOST
+
+
+class WalledSandboxes(FakeSandboxes):
+    """Sandboxes whose firewall is found down at the heartbeat, and can't be put up."""
+
+    async def renew(self, sandbox: Sandbox) -> None:
+        self.live.clear()
+        raise WallsFell(f"sandbox {sandbox.id} was ended: nft table sg1: it is missing")
+
+
+async def test_a_heartbeat_that_finds_no_walls_ends_the_run_by_that_name(world: FakeWorld) -> None:
+    world.sandboxes = WalledSandboxes(FakeHarness(SAYS, exit_code=None))
+    run = await settle_down(world)
+    assert run
+    assert (run.outcome, run.cause) == (Outcome.FAILED, Cause.FIREWALL)
+    assert run.exit
+    assert "it is missing" in run.exit.detail
 
 
 async def test_a_silent_harness_is_ended(world: FakeWorld) -> None:
