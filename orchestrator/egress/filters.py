@@ -1,0 +1,98 @@
+"""Which attempts are wanted: the same filter for a table and for a line that was just written [pure]."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+_AGO = re.compile(r"([0-9]{1,6})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Empty lets everything pass; of several values one must fit, of several fields all must."""
+
+    run: Sequence[str] = ()
+    task: Sequence[str] = ()
+    agent: Sequence[str] = ()
+    door: Sequence[str] = ()
+    decision: Sequence[str] = ()
+    host: Sequence[str] = ()
+    """Each with everything below it: `a.example` also means `x.a.example`, and not `ba.example`."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Up to then, and not then itself."""
+
+    def where(self) -> tuple[str, list[Any]]:
+        """The condition in SQL over `attempts`, and its parameters."""
+        said, values = ["true"], list[Any]()
+        for column, wanted in self._equal().items():
+            if wanted:
+                said.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+                values.extend(wanted)
+        if self.host:
+            said.append(f"({' OR '.join(_BELOW for _ in self.host)})")
+            values.extend(value for one in self.host for value in (_host(one), f".{_host(one)}"))
+        for sign, moment in ((">=", self.since), ("<", self.until)):
+            if moment:
+                said.append(f"decided_at {sign} ?")
+                values.append(moment.astimezone(UTC).replace(tzinfo=None))
+        return " AND ".join(said), values
+
+    def fits(self, line: Mapping[str, Any]) -> bool:
+        """Whether a `decided` line is wanted."""
+        equal = all(
+            not wanted or line.get(field) in wanted for field, wanted in self._equal().items()
+        )
+        return equal and self._fits_host(line) and self._fits_time(line)
+
+    def _equal(self) -> Mapping[str, Sequence[str]]:
+        return {
+            "run": self.run,
+            "task": self.task,
+            "agent": self.agent,
+            "door": self.door,
+            "decision": self.decision,
+        }
+
+    def _fits_host(self, line: Mapping[str, Any]) -> bool:
+        host = str(line.get("host", ""))
+        return not self.host or any(
+            host == _host(one) or host.endswith(f".{_host(one)}") for one in self.host
+        )
+
+    def _fits_time(self, line: Mapping[str, Any]) -> bool:
+        if self.since is None and self.until is None:
+            return True
+        at = time_of(line)
+        if at is None:
+            return False
+        return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
+
+
+_BELOW = "(host = ? OR ends_with(host, ?))"
+
+
+def time_of(line: Mapping[str, Any]) -> datetime | None:
+    """When a line was written; None when it doesn't say so."""
+    try:
+        return datetime.fromisoformat(str(line.get("at", ""))).astimezone(UTC)
+    except ValueError:
+        return None
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """A moment as people write it: `90s`, `15m`, `2h`, `7d`, `4w` ago, or ISO 8601 (UTC unless it says).
+
+    Raises: ValueError.
+    """
+    if found := _AGO.fullmatch(text):
+        return now - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    read = datetime.fromisoformat(text)
+    return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def _host(text: str) -> str:
+    return text.lower().removeprefix("*.").strip(".")

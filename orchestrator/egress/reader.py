@@ -1,0 +1,136 @@
+"""The log's lines in their order, from any place on: across segments, and while they are being written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from entrance.errors import NotFound, Unavailable
+from orchestrator.egress.segments import Segment, segments
+
+MOST_BYTES = 1 << 20
+LONGEST_LINE = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Between two lines: so many bytes into a segment. Segment 0 is before the first."""
+
+    segment: int = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, as it is written (without its line feed) and as it is read."""
+
+    raw: bytes
+    fields: Mapping[str, Any]
+    """`{"type": "unreadable"}` when it is no JSON object."""
+
+    @property
+    def seq(self) -> int:
+        """Its number; 0 when it says none."""
+        number = self.fields.get("seq")
+        return number if isinstance(number, int) else 0
+
+
+class Reader:
+    """Reads on from a place. One that has caught up gives nothing, and goes on when there is more."""
+
+    def __init__(self, folder: Path, place: Place | None = None) -> None:
+        self._folder = folder
+        self.place = place or Place()
+        self.gap = False
+        """Whether the place was no longer there, and reading went on with the oldest that is."""
+
+    def read(self, most_bytes: int = MOST_BYTES, *, before: Place | None = None) -> Sequence[Line]:
+        """The next whole lines, about `most_bytes` of them, none after the place `before`.
+
+        Raises: NotFound when there is no log, Unavailable when it can't be read.
+        """
+        found = segments(self._folder)
+        while segment := self._here(found):
+            raw = self._raw(segment, most_bytes, before)
+            if raw:
+                self.place = Place(segment.number, self.place.offset + len(raw))
+                return [_line(one) for one in raw[:-1].split(b"\n")]
+            # Only a segment that another follows is at its end for good; and it is looked at after that
+            # was seen, so that nothing was added in between.
+            if segment.number == found[-1].number or (before and segment.number >= before.segment):
+                return []
+            self.place = Place(segment.number + 1)
+        return []
+
+    def _here(self, found: Sequence[Segment]) -> Segment | None:
+        """The segment that the place is in, or the next one that there is."""
+        segment = next((one for one in found if one.number >= self.place.segment), None)
+        if segment is not None and segment.number != self.place.segment:
+            self.gap = self.gap or self.place != Place()
+            self.place = Place(segment.number)
+        return segment
+
+    def _raw(self, segment: Segment, most_bytes: int, before: Place | None) -> bytes:
+        """Whole lines from the place on; a line that is longer than `most_bytes` comes alone."""
+        most = most_bytes
+        if before and segment.number >= before.segment:
+            limit = before.offset if segment.number == before.segment else 0
+            most = min(most, max(0, limit - self.place.offset))
+        try:
+            with segment.path.open("rb") as file:
+                file.seek(self.place.offset)
+                raw = file.read(most)
+                if len(raw) == most and most and b"\n" not in raw:
+                    raw += file.readline(LONGEST_LINE)
+        except FileNotFoundError as error:
+            raise NotFound(f"{segment.path} is gone: it was removed while it was read") from error
+        except OSError as error:
+            raise Unavailable(f"{segment.path} can't be read: {error.strerror}") from error
+        return raw[: raw.rfind(b"\n") + 1]
+
+
+def near_the_end(folder: Path, back_bytes: int) -> Place:
+    """A place about so many bytes before the end, between two lines. Raises: NotFound, Unavailable."""
+    found = segments(folder)
+    left = back_bytes
+    for segment in reversed(found):
+        size = segment.path.stat().st_size
+        if size > left:
+            with segment.path.open("rb") as file:
+                file.seek(size - left)
+                return Place(segment.number, size - left + len(file.readline()))
+        left -= size
+    return Place(found[0].number) if found else Place()
+
+
+def find(folder: Path, seq: int) -> Line | None:
+    """The line with this number; None when it isn't there (any more). Raises: NotFound, Unavailable."""
+    mark = b'{"seq":%d,' % seq
+    for segment in segments(folder):
+        seal = segment.seal
+        if seal and not seal.first_seq <= seq <= seal.last_seq:
+            continue
+        try:
+            with segment.path.open("rb") as file:
+                for raw in file:
+                    if raw.startswith(mark) and raw.endswith(b"\n"):
+                        return _line(raw[:-1])
+        except OSError as error:
+            raise Unavailable(f"{segment.path} can't be read: {error.strerror}") from error
+    return None
+
+
+def end(folder: Path) -> Place:
+    """The place after the last byte. Raises: NotFound, Unavailable."""
+    found = segments(folder)
+    return Place(found[-1].number, found[-1].path.stat().st_size) if found else Place()
+
+
+def _line(raw: bytes) -> Line:
+    try:
+        fields = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        fields = None
+    return Line(raw, fields if isinstance(fields, dict) else {"type": "unreadable"})
