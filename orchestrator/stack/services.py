@@ -16,6 +16,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
+from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.posture import UNPROVEN
 from orchestrator.stack.addresses import require_free_port
 from orchestrator.stack.content import digest, tree_hash
@@ -24,6 +25,7 @@ from orchestrator.stack.keys import make_key
 from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
 from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import Step, StepFailed
+from orchestrator.stack.watchdog import READY, arguments_of
 
 LOOPBACK = "127.0.0.1"
 READY_S = 120.0
@@ -41,10 +43,10 @@ OF_THE_SHELL = ("PATH", "LANG", "LC_", "TMPDIR", "PYTHON")
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A program, the port it listens on, and the question that a ready one answers."""
+    """A program, the port it listens on if it does, and the question that a ready one answers."""
 
     program: Program
-    port: int
+    port: int | None
     ready: Callable[[], bool]
     content: str = ""
     """A hash of what else it is made of: its code, its settings file."""
@@ -61,7 +63,8 @@ class Service:
         else:
             step.doing(f"starting {self.program.name}")
         self.program.stop()  # also one whose pid file was lost
-        require_free_port(self.program.name, self.port, LOOPBACK)
+        if self.port is not None:
+            require_free_port(self.program.name, self.port, LOOPBACK)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(wanted)
         self.program.start()
@@ -117,6 +120,19 @@ def opensandbox(server: OpenSandboxServer, env: Mapping[str, str]) -> Service:
     return Service(
         server.program(env), port, lambda: answers_http(LOOPBACK, port, "/health"), settings
     )
+
+
+def watchdog(
+    here: Installation, bridge: Bridge, docker_host: str, env: Mapping[str, str]
+) -> Service:
+    """What keeps the sandbox network closed while the runner is away."""
+    told = arguments_of(
+        bridge, runner_pid=here.run / "runner.pid", home=here.home, docker_host=docker_host
+    )
+    program = python_program(here, "watchdog", ("-m", "orchestrator.stack.watchdog", *told), env)
+    firewall = tree_hash(CODE / "adapters" / "firewall")
+    made_of = digest(firewall, Path(__file__).with_name("watchdog.py").read_text())
+    return Service(program, None, lambda: READY in program.log_tail(lines=1 << 10), made_of)
 
 
 def runner(here: Installation, env: Mapping[str, str]) -> Service:

@@ -47,7 +47,8 @@ def status_of(here: Installation) -> list[Part]:
     scripted = parts["model"].alive or parts["model"].where in kept_providers(here).values()
     optional = {"githost": local_git.in_use(here), "model": scripted}
     shown = [part for name, part in parts.items() if optional.get(name, True)]
-    return [*shown, Part("entrance", parts["runner"].alive, here.entrance_url)]
+    watchdog = Part("watchdog", _runs(here.run / "watchdog.pid", marks), here.bridge)
+    return [*shown, Part("entrance", parts["runner"].alive, here.entrance_url), watchdog]
 
 
 def _runs(pid_file: Path, marks: Mapping[Path, list[int]]) -> bool:

@@ -69,6 +69,8 @@ def _start(
     if local_git.in_use(here):
         with steps.step("Git host") as step:
             local_git.service(here, env).ensure(step)
+    with steps.step("Watchdog of the firewall") as step:
+        services.watchdog(here, bridge_of(here), wishes.docker_host, env).ensure(step)
     with steps.step("Runner and entrance") as step:
         services.runner(here, runner_env(here, wishes, tags, env)).ensure(step)
     with steps.step("Posture of the sandbox network") as step:

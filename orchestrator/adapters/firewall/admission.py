@@ -11,7 +11,7 @@ from orchestrator.adapters.firewall.counting import counted_in
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.standing import counted_on, listed, wrong_with
 from orchestrator.adapters.firewall.table import Bridge, element, registered_in, table_text
-from orchestrator.drops import Counted
+from orchestrator.domain.dropped import Counted
 from orchestrator.guard import FirewallDown
 
 

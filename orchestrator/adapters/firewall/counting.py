@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
-from orchestrator.drops import Count, Counted, Flow
+from orchestrator.domain.dropped import Count, Counted, Flow
 
 ROOM = 2048
 """Flows that are told apart at once: a listing of as many still takes less than a tenth of a second."""

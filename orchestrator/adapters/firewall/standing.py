@@ -14,7 +14,7 @@ from orchestrator.adapters.firewall.table import (
     parse_listing,
     table_text,
 )
-from orchestrator.drops import Counted
+from orchestrator.domain.dropped import Counted
 
 MISSING = "it is missing"
 GENERATIONS = 1 << 31

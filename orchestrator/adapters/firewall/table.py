@@ -10,7 +10,7 @@ from typing import Any
 from entrance.errors import Forbidden, Malformed
 from orchestrator.adapters.firewall import counting
 from orchestrator.adapters.firewall.rules import CHAINS, HOOKS, PRIORITY, RULES
-from orchestrator.drops import Counted
+from orchestrator.domain.dropped import Counted
 
 EXECD_PORT = 44772
 

@@ -15,7 +15,7 @@ from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.counting import ROOM
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.table import Bridge, table_text
-from orchestrator.drops import Count, Counted, Flow
+from orchestrator.domain.dropped import Count, Counted, Flow
 from tests.e2e import damage
 from tests.e2e.sandbox.lab import new_bridge
 

@@ -12,7 +12,7 @@ from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.firewall.standing import listed, wrong_with
 from orchestrator.adapters.firewall.table import Bridge, table_text
-from orchestrator.drops import Counted
+from orchestrator.domain.dropped import Counted
 from orchestrator.guard import FirewallDown, Guard
 from orchestrator.posture import Finding, Posture
 from tests.e2e import damage

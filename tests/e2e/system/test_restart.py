@@ -22,7 +22,7 @@ from tests.e2e.conftest import FILES
 from tests.e2e.house import PATIENCE_S, SANDGATE, House, open_house
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
-PROGRAMS = ("pocketbase", "polarion", "opensandbox", "githost", "runner")
+PROGRAMS = ("pocketbase", "polarion", "opensandbox", "githost", "watchdog", "runner")
 STOPS_WITHIN_S = 8.0
 """Five for calls that are under way, and what a busy machine adds."""
 
@@ -55,6 +55,8 @@ def test_a_stop_of_the_runner_ends_no_run_and_no_watching(own: House) -> None:
             assert time.monotonic() - began < STOPS_WITHIN_S, "it doesn't end"
             time.sleep(0.05)
         assert len(own.containers()) == 1, "its sandbox lives on"
+        damage.delete(bridge_of(own.here))
+        eventually(lambda: walls(own) == [])  # though the runner is away
         own.sandgate("up")
         assert own.run_of(run["task"])["state"] == "running"
         own.inside(run, "touch /tmp/go")

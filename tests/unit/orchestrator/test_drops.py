@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from entrance.errors import Unavailable
-from orchestrator.drops import Anew, Count, Counted, Dropped, Drops, Flow, Owner, news
+from orchestrator.domain.dropped import Anew, Count, Counted, Dropped, Flow, Owner, news
+from orchestrator.drops import Drops
 from tests.waiting import until
 
 SSH = Flow(3, "10.0.0.2", "10.0.0.1", "tcp", 22)

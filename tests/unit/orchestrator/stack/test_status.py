@@ -23,7 +23,7 @@ def alive(here: Installation) -> dict[str, bool]:
 
 def test_nothing_runs_before_it_was_started(here: Installation) -> None:
     assert alive(here) == dict.fromkeys(
-        ("pocketbase", "polarion", "opensandbox", "runner", "entrance"), False
+        ("pocketbase", "polarion", "opensandbox", "runner", "entrance", "watchdog"), False
     )
 
 
@@ -37,6 +37,7 @@ def test_what_runs_is_told_from_what_does_not(here: Installation) -> None:
         "opensandbox": False,
         "runner": True,
         "entrance": True,
+        "watchdog": False,
     }
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from orchestrator.adapters.firewall.counting import counted_in, written
-from orchestrator.drops import Count, Counted, Flow
+from orchestrator.domain.dropped import Count, Counted, Flow
 
 
 def element(*key: object, packets: int = 1) -> dict[str, Any]:

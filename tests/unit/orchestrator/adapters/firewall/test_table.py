@@ -17,7 +17,7 @@ from orchestrator.adapters.firewall.table import (
     registered_in,
     table_text,
 )
-from orchestrator.drops import Counted
+from orchestrator.domain.dropped import Counted
 
 ANEW = Counted(1)
 BRIDGE = Bridge(
