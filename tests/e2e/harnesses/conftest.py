@@ -13,6 +13,8 @@ from tests.e2e.harnesses.rows import (
     NOWHERE,
     SILENCE_S,
     Begun,
+    Program,
+    Row,
     begin,
     scenario,
 )
@@ -51,21 +53,40 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         settings={
             "MODELS__PRICES": str(prices),
             "MODELS__SILENCE_S": str(SILENCE_S),
-            "RUNS__PARALLEL": "10",
+            "RUNS__PARALLEL": "16",
         },
     )
     yield from open_house(folder / "home", {**FILES, **HOSTILE}, script, wanted)
 
 
+@pytest.fixture(scope="package", autouse=True)
+def early(lodge: House, request: pytest.FixtureRequest) -> Begun:
+    """The tasks of the rows that take longest: at work while all other tests of this folder run."""
+    cases = [case for case in wanted_in(request.session) if case[1].early]
+    return begun_at(lodge, cases)
+
+
 @pytest.fixture(scope="package")
-def begun(lodge: House, request: pytest.FixtureRequest) -> Begun:
+def begun(lodge: House, early: Begun, request: pytest.FixtureRequest) -> Begun:
     """The tasks of all rows that are to be tried, by harness and row: at work side by side."""
-    wanted = {}
-    for item in request.session.items:
-        call = getattr(item, "callspec", None)
-        if isinstance(item, pytest.Function) and call and "row" in call.params:
-            program, row = call.params["program"], call.params["row"]
-            wanted[program.short, row.name] = program, row
+    cases = [case for case in wanted_in(request.session) if not case[1].early]
+    return {**early, **begun_at(lodge, cases)}
+
+
+def wanted_in(session: pytest.Session) -> list[tuple[Program, Row]]:
+    """The rows that are to be tried, each with its harness."""
+    calls = [getattr(item, "callspec", None) for item in session.items]
+    return [
+        (call.params["program"], call.params["row"])
+        for call in calls
+        if call is not None and "row" in call.params
+    ]
+
+
+def begun_at(lodge: House, cases: list[tuple[Program, Row]]) -> Begun:
     with ThreadPoolExecutor(4) as several:
-        tasks = several.map(lambda case: begin(lodge, *case), wanted.values())
-    return dict(zip(wanted, tasks, strict=True))
+        tasks = several.map(lambda case: begin(lodge, *case), cases)
+        return {
+            (program.short, row.name): task
+            for (program, row), task in zip(cases, tasks, strict=True)
+        }

@@ -5,7 +5,8 @@ real sandbox. How to use it (see `test_rows.py`):
 
 - a harness is a `Program`: a test's parameter `program`, or what its module calls `PROGRAM`;
 - the fixture `begun` has an agent for each row that is to be tried, so that all of them, of all
-  harnesses, are played side by side, and holds their tasks;
+  harnesses, are played side by side, and holds their tasks; those that take longest are under way
+  from the folder's first test on;
 - `row.check(run)` says whether the run ended as it must.
 
 A row that only one harness has goes into `ROWS` too, with its name in `only`.
@@ -100,6 +101,8 @@ class Row:
     past_usd: Decimal = Decimal(0)
     """So much the run may cost more than its budget."""
     only: str = ""
+    early: bool = False
+    """Whether it uses all its retries: it is begun before any other test, and looked at last."""
 
     def check(self, run: Mapping[str, Any]) -> None:
         """Fail unless the run ended as the row says."""
@@ -120,7 +123,9 @@ ASK = "{mcp: ask_questions, arguments: {questions: ['What next?']}}"
 def _fails(name: str, fail: int | Mishap, kind: str, cause: str, more: str = "") -> Row:
     """A provider that fails like this for ever."""
     status = fail if isinstance(fail, int) else None
-    return Row(name, f"- {{fail: {fail}{more}}}", cause, kind=kind, status=status)
+    early = kind in {"rate_limit", "provider_error", "overloaded", "cut", "stalled"}
+    steps = f"- {{fail: {fail}{more}}}"
+    return Row(name, steps, cause, kind=kind, status=status, early=early)
 
 
 def _mends(name: str, fail: int | Mishap, more: str) -> Row:
@@ -129,13 +134,12 @@ def _mends(name: str, fail: int | Mishap, more: str) -> Row:
 
 
 ROWS: tuple[Row, ...] = (
-    # Those that use all their retries first: they take longest.
     _fails("429", 429, "rate_limit", "rate_limit"),
     _fails("500", 500, "provider_error", "model_unavailable"),
     _fails("529", 529, "overloaded", "model_unavailable"),
     _fails("cut", "cut", "cut", "model_unavailable"),
     _fails("stall", "stall", "stalled", "model_unavailable"),
-    Row("refused", f"- {ASK}", "model_unavailable", kind="unreachable", nowhere=True),
+    Row("refused", f"- {ASK}", "model_unavailable", kind="unreachable", nowhere=True, early=True),
     _fails("401", 401, "credential", "credential"),
     _fails("402", 402, "credential", "credential"),
     _fails("403", 403, "credential", "credential"),
