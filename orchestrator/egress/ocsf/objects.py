@@ -1,0 +1,119 @@
+"""The objects of the schema that events are made of; what isn't known is left out [pure]."""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from orchestrator.egress.ocsf.classes import Line, method_of
+
+VIRTUAL = 6
+OUTBOUND = 2
+_SERVICES = frozenset({"git", "mcp", "model"})
+"""Doors at which a service is called by its name: a repository, a tool, a model."""
+LATENCY_MOST = 2**31 - 1
+
+
+def known(**fields: Any) -> dict[str, Any]:
+    """Those of the fields that say something: 0 and False do."""
+    return {name: value for name, value in fields.items() if value not in (None, "", {}, [])}
+
+
+def source(line: Line) -> dict[str, Any]:
+    """`src_endpoint`: the sandbox."""
+    named = known(ip=_ip(line.get("address")), uid=line.get("sandbox")) or {"name": "sandbox"}
+    return {**named, "type_id": VIRTUAL, "type": "Virtual"}
+
+
+def destination(line: Line, came: Line) -> dict[str, Any]:
+    """`dst_endpoint`: what was wanted, and the address that it was found at; nothing for a bare port."""
+    host = str(line.get("host", ""))
+    at, port = _split(str(came.get("target") or line.get("target") or ""))
+    named = known(
+        hostname="" if _ip(host) else host,
+        ip=_ip(at) or _ip(host),
+        svc_name=line.get("subject") if line.get("door") in _SERVICES else None,
+    )
+    return known(**named, port=line.get("port") or port or None) if named else {}
+
+
+def actor(line: Line) -> dict[str, Any]:
+    """`actor`: the agent, in its run."""
+    agent = line.get("agent")
+    return known(
+        user=known(name=agent, uid=agent),
+        session=known(uid=line.get("run")),
+        app_name="sandgate" if agent or line.get("run") else "",
+    )
+
+
+def request(line: Line, came: Line) -> dict[str, Any]:
+    """`http_request`."""
+    return known(
+        http_method=method_of(line), url=_url(line), length=came.get("bytes_out"), uid=_uid(line)
+    )
+
+
+def response(came: Line) -> dict[str, Any]:
+    """`http_response`; nothing as long as there is no status."""
+    if not (code := came.get("status")):
+        return {}
+    latency = min(round(came.get("ms") or 0), LATENCY_MOST)
+    return known(code=code, length=came.get("bytes_in"), latency=latency)
+
+
+def traffic(came: Line) -> dict[str, Any]:
+    """`traffic`: out is from the sandbox to the world, as in the schema from source to destination."""
+    sent, got = came.get("bytes_out"), came.get("bytes_in")
+    if sent is None and got is None:
+        return {}
+    return known(bytes=(sent or 0) + (got or 0), bytes_out=sent, bytes_in=got)
+
+
+def api(line: Line, came: Line) -> dict[str, Any]:
+    """`api`: the tool that was called, or what was done with a model or a repository."""
+    operation = line.get("subject") if line.get("kind") == "tool_call" else line.get("kind")
+    return known(
+        operation=operation or "call",
+        request=known(uid=_uid(line)),
+        response=known(code=came.get("status"), message=came.get("result")),
+    )
+
+
+def _uid(line: Line) -> str:
+    return str(line.get("seq", ""))
+
+
+def _url(line: Line) -> dict[str, Any]:
+    text, host = str(line.get("url", "")), str(line.get("host", ""))
+    if not text:
+        subject = str(line.get("subject", "")).partition(" ")[2]
+        text = f"{host}:{line['port']}" if host and line.get("port") else host or subject
+        return known(url_string=text, hostname=host, port=line.get("port"))
+    try:
+        parts: Mapping[str, Any] = urlsplit(text)._asdict()
+    except ValueError:
+        return known(url_string=text, hostname=host, port=line.get("port"))
+    return known(
+        url_string=text,
+        scheme=parts["scheme"],
+        hostname=host,
+        port=line.get("port"),
+        path=parts["path"],
+        query_string=parts["query"],
+    )
+
+
+def _ip(text: object) -> str:
+    try:
+        return str(ip_address(str(text).strip("[]")))
+    except ValueError:
+        return ""
+
+
+def _split(target: str) -> tuple[str, int]:
+    """Address and port of `address:port`, or of an address alone."""
+    if _ip(target):
+        return target, 0
+    address, _, port = target.rpartition(":")
+    return address, int(port) if port.isdecimal() and len(port) < len("100000") else 0
