@@ -9,5 +9,5 @@ The log is written by `entrance.log`; nothing here writes to it. Its parts, from
 - `statement`, `database`: which SQL may be asked, and the locked connection that it is asked of.
 - `query`, `answer`: anybody's SQL, in a process of its own that has limits.
 - `ocsf`: records as OCSF events [pure].
-- `export`, `cursor`: sending the log on, each record once; `targets`, `syslog`: to where.
+- `sending`: sending the log on, each record once, to a file, to syslog, by HTTP.
 """

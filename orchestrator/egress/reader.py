@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from entrance.errors import NotFound, Unavailable
 from orchestrator.egress.segments import Segment, segments
@@ -89,6 +90,24 @@ class Reader:
         except OSError as error:
             raise Unavailable(f"{segment.path} can't be read: {error.strerror}") from error
         return raw[: raw.rfind(b"\n") + 1]
+
+
+class _Checkpoint(BaseModel):
+    """What of the log's checkpoint a reader uses."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    segment: int
+    bytes: int
+
+
+def vouched(folder: Path) -> Place | None:
+    """Up to where the log's checkpoint vouches for it; None: there is none that can be read."""
+    try:
+        found = _Checkpoint.model_validate_json((folder / "head.json").read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return Place(found.segment, found.bytes)
 
 
 def near_the_end(folder: Path, back_bytes: int) -> Place:
