@@ -80,6 +80,7 @@ class Origin:
 
 def event(line: Line, origin: Origin, decided: Line | None = None) -> dict[str, Any]:
     """The event of one line. `decided` is the decision that an outcome belongs to, if it is still known."""
+    line, decided = objects.well_formed(line), decided and objects.well_formed(decided)
     if line.get("type") == "decided":
         return _attempt(line, line, {}, origin)
     if line.get("type") == "outcome":
@@ -183,7 +184,7 @@ def _count(decided: Line) -> int | None:
     """So many packets a record of the fence stands for."""
     detail = decided.get("detail")
     packets = detail.get("packets") if isinstance(detail, Mapping) else None
-    return packets if isinstance(packets, int) else None
+    return packets if isinstance(packets, int) and packets <= objects.MOST else None
 
 
 def _of_its_class(found: Class, decided: Line, came: Line) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The objects of the schema that events are made of; what isn't known is left out [pure]."""
 
-from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +10,30 @@ VIRTUAL = 6
 OUTBOUND = 2
 _SERVICES = frozenset({"git", "mcp", "model"})
 """Doors at which a service is called by its name: a repository, a tool, a model."""
-LATENCY_MOST = 2**31 - 1
+MOST = 2**31 - 1
+"""The schema's integers have 32 bits; its longs have 64."""
+
+
+_TEXTS = frozenset(
+    {
+        *("at", "type", "door", "kind", "run", "task", "agent", "sandbox", "address", "subject"),
+        *("method", "url", "host", "sni", "target", "decision", "rule", "reason", "result"),
+    }
+)
+_NUMBERS = frozenset({"seq", "of", "port", "status", "bytes_out", "bytes_in", "ms"})
+LAST_PORT = 65535
+
+
+def well_formed(line: Line) -> Line:
+    """The line without fields of a wrong type: no line may keep those after it from being sent."""
+    return {name: value for name, value in line.items() if _fits(name, value)}
+
+
+def _fits(name: str, value: object) -> bool:
+    if name in _NUMBERS:
+        number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        return number and (name != "port" or 0 < value <= LAST_PORT)
+    return isinstance(value, str) if name in _TEXTS else True
 
 
 def known(**fields: Any) -> dict[str, Any]:
@@ -50,16 +72,19 @@ def actor(line: Line) -> dict[str, Any]:
 def request(line: Line, came: Line) -> dict[str, Any]:
     """`http_request`."""
     return known(
-        http_method=method_of(line), url=_url(line), length=came.get("bytes_out"), uid=_uid(line)
+        http_method=method_of(line),
+        url=_url(line),
+        length=_integer(came.get("bytes_out")),
+        uid=_uid(line),
     )
 
 
 def response(came: Line) -> dict[str, Any]:
     """`http_response`; nothing as long as there is no status."""
-    if not (code := came.get("status")):
+    if not (code := _integer(came.get("status"))):
         return {}
-    latency = min(round(came.get("ms") or 0), LATENCY_MOST)
-    return known(code=code, length=came.get("bytes_in"), latency=latency)
+    latency = _integer(round(came.get("ms") or 0))
+    return known(code=code, length=_integer(came.get("bytes_in")), latency=latency)
 
 
 def traffic(came: Line) -> dict[str, Any]:
@@ -76,7 +101,7 @@ def api(line: Line, came: Line) -> dict[str, Any]:
     return known(
         operation=operation or "call",
         request=known(uid=_uid(line)),
-        response=known(code=came.get("status"), message=came.get("result")),
+        response=known(code=_integer(came.get("status")), message=came.get("result")),
     )
 
 
@@ -85,23 +110,28 @@ def _uid(line: Line) -> str:
 
 
 def _url(line: Line) -> dict[str, Any]:
-    text, host = str(line.get("url", "")), str(line.get("host", ""))
+    text, host, port = str(line.get("url", "")), str(line.get("host", "")), line.get("port")
     if not text:
         subject = str(line.get("subject", "")).partition(" ")[2]
-        text = f"{host}:{line['port']}" if host and line.get("port") else host or subject
-        return known(url_string=text, hostname=host, port=line.get("port"))
+        text = f"{host}:{port}" if host and port else host or subject
+        return known(url_string=text, hostname=host, port=port) if text else {}
     try:
-        parts: Mapping[str, Any] = urlsplit(text)._asdict()
+        parts = urlsplit(text)
     except ValueError:
-        return known(url_string=text, hostname=host, port=line.get("port"))
+        return known(url_string=text, hostname=host, port=port)
     return known(
         url_string=text,
-        scheme=parts["scheme"],
+        scheme=parts.scheme,
         hostname=host,
-        port=line.get("port"),
-        path=parts["path"],
-        query_string=parts["query"],
+        port=port,
+        path=parts.path,
+        query_string=parts.query,
     )
+
+
+def _integer(number: int | None) -> int | None:
+    """The number, unless it is too long: the length of a very large body is in `traffic` all the same."""
+    return number if number is not None and number <= MOST else None
 
 
 def _ip(text: object) -> str:
@@ -116,4 +146,5 @@ def _split(target: str) -> tuple[str, int]:
     if _ip(target):
         return target, 0
     address, _, port = target.rpartition(":")
-    return address, int(port) if port.isdecimal() and len(port) < len("100000") else 0
+    number = int(port) if port.isdecimal() and port.isascii() and len(port) <= len("65535") else 0
+    return address, number if number <= LAST_PORT else 0

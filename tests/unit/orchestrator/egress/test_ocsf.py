@@ -174,7 +174,9 @@ def test_a_record_of_the_fence_says_how_many_packets_it_is() -> None:
 
 
 TEXT = st.text(max_size=30)
-NUMBER = st.integers(0, 2**31 - 1)
+NUMBER = st.integers(0, 2**40)
+ANYTHING = st.none() | st.booleans() | st.integers(-5, 10**6) | TEXT | st.lists(TEXT, max_size=2)
+FIELDS = (*ATTEMPT, *CAME, "of", "cause")
 
 
 @given(
@@ -210,3 +212,13 @@ def test_whatever_a_sandbox_makes_of_it_the_event_fits_the_schema(
     for made in (event(decided, ORIGIN), event(outcome, ORIGIN, decided)):
         validated(made)
         orjson.dumps(made)
+
+
+@given(
+    fields=st.dictionaries(st.sampled_from(FIELDS), ANYTHING),
+    came=st.dictionaries(st.sampled_from(FIELDS), ANYTHING),
+)
+def test_fields_of_wrong_types_are_left_out(fields: dict[str, Any], came: dict[str, Any]) -> None:
+    outcome = {"seq": 8, "at": HEAD["at"], "type": "outcome", "of": 7, **came}
+    validated(event({**HEAD, **fields}, ORIGIN))
+    validated(event(outcome, ORIGIN, {**HEAD, **fields}))
