@@ -30,10 +30,11 @@ def well_formed(line: Line) -> Line:
 
 
 def _fits(name: str, value: object) -> bool:
-    if name in _NUMBERS:
-        number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        return number and (name != "port" or 0 < value <= LAST_PORT)
-    return isinstance(value, str) if name in _TEXTS else True
+    if name not in _NUMBERS:
+        return isinstance(value, str) if name in _TEXTS else True
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 < value <= LAST_PORT if name == "port" else value >= 0
 
 
 def known(**fields: Any) -> dict[str, Any]:
