@@ -44,6 +44,8 @@ AFTER: Mapping[tuple[ApprovalState, Verb], ApprovalState] = {
     (ApprovalState.WAITING, Verb.RULE): ApprovalState.STANDING,
     (ApprovalState.WAITING, Verb.DENY): ApprovalState.DENIED,
     (ApprovalState.WAITING, Verb.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.ALLOWED_ONCE, Verb.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.ALLOWED_RUN, Verb.EXPIRE): ApprovalState.EXPIRED,
     (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
     (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
     (ApprovalState.ALLOWED_ONCE, Verb.REVOKE): ApprovalState.REVOKED,
@@ -57,7 +59,7 @@ STATES: Mapping[ApprovalState, str] = {
     ApprovalState.ALLOWED_RUN: "Allowed until the run that asked is over, or its task's next run.",
     ApprovalState.STANDING: "Allowed to all runs of its scope, until its day or until it is revoked.",
     ApprovalState.DENIED: "Denied; asking again in the same run changes nothing.",
-    ApprovalState.EXPIRED: "Nobody decided in time, or the rule's day has come.",
+    ApprovalState.EXPIRED: "Nobody decided in time, or what was allowed is over: the run, or the rule's day.",
     ApprovalState.REVOKED: "Allowed once, and taken back since.",
 }
 
@@ -65,13 +67,17 @@ IN_FORCE = frozenset(
     {ApprovalState.ALLOWED_ONCE, ApprovalState.ALLOWED_RUN, ApprovalState.STANDING}
 )
 """Those that open something."""
+OF_A_RUN = frozenset({ApprovalState.ALLOWED_ONCE, ApprovalState.ALLOWED_RUN})
+"""Those that open it to one run."""
+
+type ScopeKind = Literal["engagement", "agent", "project"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Whose runs a standing rule is for: those of an engagement, an agent's, or a project's."""
 
-    kind: Literal["engagement", "agent", "project"]
+    kind: ScopeKind
     id: str
     """The engagement's work item, the agent's bot user, or the project."""
 
@@ -106,6 +112,8 @@ class Approval:
     """What was allowed, as its kind has it."""
     granted_to: str = ""
     """The run that it is allowed to; empty while its task's next run is waited for."""
+    told: bool = False
+    """Whether the agent was told that it is allowed once."""
     scope: Scope | None = None
     until: datetime | None = None
     version: int = 0
@@ -163,10 +171,10 @@ def decided(item: Approval, verdict: Verdict) -> Approval:
     )
 
 
-def asked_again(item: Approval) -> bool:
-    """Whether the same wish of the same run is a new one: the one before was allowed, and used up."""
-    return item.state in {
-        ApprovalState.ALLOWED_ONCE,
-        ApprovalState.EXPIRED,
-        ApprovalState.REVOKED,
-    }
+def used_up(item: Approval) -> bool:
+    """Whether the same wish of the same run is a new one: what was decided about it is over.
+
+    Of what was allowed once the agent is told once; if it asks again after that, it has used it.
+    """
+    once = item.state is ApprovalState.ALLOWED_ONCE and item.told
+    return once or item.state in {ApprovalState.EXPIRED, ApprovalState.REVOKED}

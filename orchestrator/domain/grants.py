@@ -1,14 +1,17 @@
 """What an engagement's grants mean for one run at the door [pure]."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 from entrance.session import Envelope, RepoGrant, Session
+from orchestrator.domain.egress import Unreadable
+from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task
-from orchestrator.domain.team import Engagement, Grants, Repository
+from orchestrator.domain.team import Agent, Engagement, Grants, Repository
 
 _ODD = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 
@@ -58,6 +61,17 @@ def lent(lender: Run | None) -> tuple[Envelope, ...]:
     return (own, *(envelope for envelope in further if envelope.kind == "run"))
 
 
+SELF_SERVICE = {"polarion": frozenset({"request_access"})}
+"""Tools that every run has: asking opens nothing."""
+
+
+def with_own(tools: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """What was granted, and what every run has."""
+    names = tools.keys() | SELF_SERVICE.keys()
+    nothing: frozenset[str] = frozenset()
+    return {name: tools.get(name, nothing) | SELF_SERVICE.get(name, nothing) for name in names}
+
+
 def session_for(
     run: Run,
     task: Task,
@@ -75,7 +89,7 @@ def session_for(
         agent=run.agent,
         address=address,
         token_sha256=token_sha256,
-        tools=engagement.grants.tools,
+        tools=with_own(engagement.grants.tools),
         repositories=tuple(
             RepoGrant(
                 name=door_name(repository.url),
@@ -93,6 +107,16 @@ def session_for(
         ),
         unpriced_models=engagement.grants.unpriced_models,
     )
+
+
+def egress_of(agent: Agent, engagement: Engagement) -> tuple[Layer, ...] | Unreadable:
+    """What the two say of the internet; unreadable as soon as one of them is."""
+    layers = []
+    for name, policy in (("agent", agent.egress), ("engagement", engagement.egress)):
+        if isinstance(policy, Unreadable):
+            return policy
+        layers.append(Layer(name, policy))
+    return tuple(layers)
 
 
 def after_handover(session: Session) -> Session:

@@ -1,6 +1,7 @@
 """Presets: rules for well-known places; hosts of package registries come from the machine [pure]."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -126,3 +127,22 @@ def place_of(url: str) -> Place:
         raise ValueError("a registry is reached by http or https")
     scheme: Scheme = "http" if parts.scheme == "http" else "https"
     return Place(scheme, host, parts.port or DEFAULT_PORTS[scheme], base)
+
+
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "python": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
+    "npm": ("NPM_CONFIG_REGISTRY",),
+}
+"""How package managers are told where their registry is: else they would ask the one they know."""
+
+
+def environment_of(
+    presets: AbstractSet[str], shipped: Mapping[str, Preset], registries: Registries
+) -> dict[str, str]:
+    """The variables that lead to the registries of these presets."""
+    found: dict[str, str] = {}
+    for name in sorted(presets & shipped.keys()):
+        registry = registries.get(shipped[name].registry)
+        if isinstance(registry, Registry):
+            found |= dict.fromkeys(VARIABLES.get(shipped[name].registry, ()), registry.url)
+    return found

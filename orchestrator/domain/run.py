@@ -14,6 +14,7 @@ from typing import Any
 
 from entrance.ports import Usage
 from entrance.session import RunId, Session, TaskId
+from orchestrator.domain.egress_compile import Layer
 
 
 class RunState(StrEnum):
@@ -175,6 +176,8 @@ class Run:
     state: RunState = RunState.QUEUED
     since: Mapping[str, datetime] = field(default_factory=dict)
     """When each state was first entered, by state; the phases' seconds come from it."""
+    egress: tuple[Layer, ...] = ()
+    """What its agent and its engagement said of the internet when it was prepared."""
     session: Session | None = None
     sandbox: str = ""
     command: str = ""

@@ -9,6 +9,7 @@ from entrance.session import RunId, Session
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.resources import WorkItem
+from orchestrator.domain.approval import Approval
 from orchestrator.domain.run import Ending
 from orchestrator.domain.team import Engagement
 
@@ -33,6 +34,14 @@ class Desk(Protocol):
         ...
 
 
+class Access(Protocol):
+    """Where what agents may not do by themselves is asked of people."""
+
+    async def ask(self, run: RunId, place: str, method: str, why: str) -> Approval:
+        """The item for a URL or a host. Raises: ValueError, Conflict (it asked for too much)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Office:
     """What calls need beside Polarion itself."""
@@ -41,6 +50,8 @@ class Office:
     engagements: Callable[[], Awaitable[Sequence[Engagement]]]
     """All active engagements, whatever the caller may see of them."""
     now: Callable[[], datetime]
+    access: Access | None = None
+    """None: nothing of the internet is open here, and nothing can be."""
 
 
 @dataclass(frozen=True, slots=True)

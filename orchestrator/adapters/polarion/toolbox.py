@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from entrance.ports import Tool
+from orchestrator.domain.egress import METHODS
 
 _ITEM = {"type": "string", "description": "A work item's id, such as DEMO-12 or DEMO/DEMO-12."}
 
@@ -61,6 +62,20 @@ TOOLS: tuple[Tool, ...] = (
             },
             "type",
             "title",
+        ),
+    ),
+    Tool(
+        "request_access",
+        "Something on the internet was refused and you need it: ask a person to open it. Give the exact"
+        " url, or the host for all of it. Your run goes on; ask again to see what was decided.",
+        _schema(
+            {
+                "url": _text("The URL that was refused.", 2048),
+                "host": _text("Or the host, such as docs.example, for every path of it.", 253),
+                "method": {"type": "string", "enum": sorted(METHODS)},
+                "why": _text("What you need it for, in a sentence or two.", 2000),
+            },
+            "why",
         ),
     ),
     Tool(

@@ -11,8 +11,8 @@ from typing import Any
 from entrance.errors import SandgateError, Unavailable
 from entrance.ports import Tool, ToolResult
 from entrance.session import Session
-from orchestrator.adapters.polarion import handing, working
-from orchestrator.adapters.polarion.call import Call, Desk, Office
+from orchestrator.adapters.polarion import asking, handing, working
+from orchestrator.adapters.polarion.call import Access, Call, Desk, Office
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.toolbox import TOOLS
 from orchestrator.domain.team import Engagement
@@ -27,6 +27,7 @@ class PolarionTools:
     engagements: Callable[[], Awaitable[Sequence[Engagement]]]
     desk: Desk
     now: Callable[[], datetime]
+    access: Access | None = None
 
     connection = "polarion"
 
@@ -38,7 +39,7 @@ class PolarionTools:
         act = ACTS.get(tool)
         if act is None:
             return ToolResult(f"there is no tool {tool}", is_error=True)
-        office = Office(self.desk, self.engagements, self.now)
+        office = Office(self.desk, self.engagements, self.now, self.access)
         try:
             return await act(Call(session, self.client_for(session.agent), office, arguments))
         except Unavailable:
@@ -54,6 +55,7 @@ ACTS: Mapping[str, Callable[[Call], Awaitable[ToolResult]]] = {
     "get_work_item": working.get_work_item,
     "search_work_items": working.search_work_items,
     "create_work_item": working.create_work_item,
+    "request_access": asking.request_access,
     "submit_for_approval": handing.submit_for_approval,
     "ask_questions": handing.ask_questions,
     "delegate": handing.delegate,

@@ -20,12 +20,14 @@ from orchestrator.adapters.polarion.resources import WorkItem
 from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import BotTokens, Polarion, host_of
+from orchestrator.approvals.asking import Asking
 from orchestrator.domain.run import Run, RunState
 from orchestrator.domain.team import Grants
 from orchestrator.ports import NewAgent, NewTask, RunRecord
 from orchestrator.runner.desk import Desk
 from orchestrator.runner.world import World
 from orchestrator.settings import Polarion as Settings
+from tests.fakes.approvals import FakeApprovals
 from tests.fakes.run import a_run
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import FakeWorld
@@ -46,6 +48,7 @@ class Office:
     tracker: PolarionTracker
     world: World
     tools: PolarionTools
+    inbox: FakeApprovals
     run: RunId
     session: Session
     rex: str
@@ -94,6 +97,7 @@ async def an_office(server: PolarionServer, folder: Path) -> AsyncIterator[Offic
         hiring = PolarionHiring(service, POOL, BotTokens(vault, host_of(server.base)))
         tracker = PolarionTracker(service, POOL)
         world = replace(FakeWorld(folder).world(), tracker=tracker)
+        inbox = FakeApprovals()
         rex, max_ = [await _hire(hiring, name, project) for name in ("rex", "max")]
         run = await _running(world, hiring, project, rex)
         yield Office(
@@ -104,8 +108,13 @@ async def an_office(server: PolarionServer, folder: Path) -> AsyncIterator[Offic
             tracker=tracker,
             world=world,
             tools=PolarionTools(
-                polarion.as_user, tracker.engagements, Desk(world), world.clock.now
+                polarion.as_user,
+                tracker.engagements,
+                Desk(world),
+                world.clock.now,
+                Asking(inbox, world.runs, tracker, world.clock),
             ),
+            inbox=inbox,
             run=run.id,
             session=Session(run.id, run.task, project, rex, "10.0.0.2", "hash"),
             rex=rex,

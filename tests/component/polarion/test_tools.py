@@ -39,7 +39,7 @@ def refused(result: ToolResult) -> str:
 
 async def test_a_tool_that_there_is_not_is_refused(office: Office) -> None:
     assert "no tool rm" in refused(await office.call("rm"))
-    assert len(await office.tools.tools(office.session)) == 9
+    assert len(await office.tools.tools(office.session)) == 10
 
 
 async def test_the_task_is_read_as_plain_text(office: Office) -> None:

@@ -15,9 +15,9 @@ from orchestrator.domain.approval import (
     Scope,
     Verb,
     Verdict,
-    asked_again,
     conflict_of,
     decided,
+    used_up,
 )
 from tests.fakes.clock import START
 
@@ -97,5 +97,7 @@ def test_a_standing_rule_is_for_the_runs_of_its_scope(scope: Scope | None, fits:
 
 
 def test_asking_again_is_new_only_when_the_last_answer_is_used_up() -> None:
-    again = {state for state in ApprovalState if asked_again(replace(ITEM, state=state))}
-    assert again == {ApprovalState.ALLOWED_ONCE, ApprovalState.EXPIRED, ApprovalState.REVOKED}
+    over = {ApprovalState.EXPIRED, ApprovalState.REVOKED}
+    assert {state for state in ApprovalState if used_up(replace(ITEM, state=state))} == over
+    told = {state for state in ApprovalState if used_up(replace(ITEM, state=state, told=True))}
+    assert told == {*over, ApprovalState.ALLOWED_ONCE}
