@@ -47,6 +47,10 @@ class SessionRegistry:
         """The session, `Ended` when its run is over, None when the token was never one of ours."""
         return self._open.get(token_sha256) or self._ended.get(token_sha256)
 
+    def sessions(self) -> tuple[Session, ...]:
+        """The sessions whose tokens are let in now."""
+        return tuple(self._open.values())
+
     def open_runs(self) -> frozenset[RunId]:
         """The runs whose tokens are let in now."""
         return frozenset(self._token_of)

@@ -13,7 +13,8 @@ from entrance.errors import NotFound, SandgateError, Unavailable
 from entrance.session import RunId, hash_token, new_run_token
 from orchestrator.domain.briefing import Briefing, brief
 from orchestrator.domain.conversation import to_go_on_with
-from orchestrator.domain.grants import door_name, folder_of, session_for
+from orchestrator.domain.egress import Unreadable
+from orchestrator.domain.grants import door_name, egress_of, folder_of, session_for
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Trigger, after, changed
 from orchestrator.domain.task import Task, TaskStatus
@@ -70,6 +71,7 @@ async def prepare(world: World, order: Order) -> None:
     order = replace(order, run=await _open_record(world, order.run))
     token = new_run_token()
     try:
+        order = replace(order, run=await _told_egress(world, order))
         sandbox = await _sandbox(world, order, token)
         start = await _harness(world, order, sandbox, token)
         command = await world.sandboxes.start(sandbox, start.argv, env=start.env, cwd=start.cwd)
@@ -117,10 +119,25 @@ async def _open_record(world: World, run: Run) -> Run:
     return await world.amend(run.id, lambda r: changed(r, record=item))
 
 
+async def _told_egress(world: World, order: Order) -> Run:
+    """The run keeps what was said of the internet when it began. Raises: PreparationFailed."""
+    said = egress_of(order.agent, order.engagement)
+    if isinstance(said, Unreadable):
+        raise PreparationFailed(f"what it may reach of the internet can't be read: {said.reason}")
+    return await world.amend(order.run.id, lambda r: changed(r, egress=said))
+
+
 async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
     run = order.run
     mounts = await world.disks.ensure(run.task)
-    spec = SandboxSpec(run.id, run.task, world.execd_token(run.id), mounts, run.harness)
+    spec = SandboxSpec(
+        run=run.id,
+        task=run.task,
+        execd_token=world.execd_token(run.id),
+        mounts=mounts,
+        harness=run.harness,
+        env=world.egress.environment(run),
+    )
     sandbox = await world.sandboxes.create(spec)
     session = session_for(
         run,
@@ -134,7 +151,16 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=sandbox.facts)
     )
     world.door.open(session)
+    await _let_out(world, run)
     return sandbox
+
+
+async def _let_out(world: World, run: Run) -> None:
+    """Nothing runs in the sandbox before the proxy has its policy. Raises: Unavailable."""
+    missing = await world.egress.admit(run)
+    if missing:
+        state = str(RunState.PREPARING)
+        await world.note_once(run.id, "phase", {"state": state, "egress": "; ".join(missing)})
 
 
 async def _lender(world: World, task: Task) -> Run | None:

@@ -39,6 +39,33 @@ class Door(Protocol):
         ...
 
 
+class Egress(Protocol):
+    """What sandboxes may reach of the internet."""
+
+    def environment(self, run: Run) -> Mapping[str, str]:
+        """Variables that lead the sandbox's tools to what it may reach."""
+        ...
+
+    async def admit(self, run: Run) -> Sequence[str]:
+        """Have the policy of a run's open session in force; says what of the wishes isn't in it.
+
+        Raises: Unavailable when it isn't in force in time: then nothing of the run may start.
+        """
+        ...
+
+
+class NoEgress:
+    """Of the internet nothing is reached, and there is nothing to wait for."""
+
+    def environment(self, run: Run) -> Mapping[str, str]:
+        del run
+        return {}
+
+    async def admit(self, run: Run) -> Sequence[str]:
+        del run
+        return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What every run is held to. Seconds, US dollars."""
@@ -82,6 +109,7 @@ class World:
     outputs: Outputs
     """What harnesses said, as they said it."""
     execd_key: bytes = field(repr=False)
+    egress: Egress = field(default_factory=NoEgress)
     dialects: Mapping[str, str] = field(default_factory=dict)
     """What model providers speak, as far as an operator has said so."""
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)

@@ -26,6 +26,7 @@ class FakeSandboxes:
         self.harness = harness or FakeHarness()
         self.live: dict[RunId, Sandbox] = {}
         self.made = 0
+        self.specs: list[SandboxSpec] = []
         self.started: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.written: dict[str, bytes] = {}
         self.interrupted: list[str] = []
@@ -43,6 +44,7 @@ class FakeSandboxes:
         if self.refuse:
             raise self.refuse
         self.made += 1
+        self.specs.append(spec)
         sandbox = Sandbox(
             f"sb-{self.made}", f"10.0.0.{self.made + 1}", spec.execd_token, {"pids": 1}
         )

@@ -15,7 +15,7 @@ from orchestrator.harnesses import HARNESSES
 from orchestrator.reconciler import Reconciler
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.world import Limits, World
+from orchestrator.runner.world import Egress, Limits, NoEgress, World
 from tests.fakes.clock import FakeClock
 from tests.fakes.runs import FakeRuns
 from tests.fakes.sandboxes import FakeDisks, FakeSandboxes
@@ -69,6 +69,7 @@ class FakeWorld:
     closed: str = ""
     offered: frozenset[str] = frozenset({"native"})
     dialects: Mapping[str, str] = field(default_factory=dict)
+    egress: Egress = field(default_factory=NoEgress)
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     )
@@ -91,6 +92,7 @@ class FakeWorld:
             outputs=Outputs(self.folder / "transcripts"),
             execd_key=b"k" * 32,
             dialects=self.dialects,
+            egress=self.egress,
         )
 
     def reconciler(self) -> Reconciler:

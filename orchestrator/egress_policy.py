@@ -1,0 +1,206 @@
+"""The egress policy of all sandboxes, for the proxy: written anew whenever anything of it may have changed.
+
+Level-triggered: it is made from the sessions that are open, what their runs were started with, what the
+installation says now and what people allow now. So a restart repairs it, and nothing has to be undone.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from entrance.errors import NotFound, SandgateError, Unavailable
+from entrance.session import RunId, Session
+from orchestrator.approvals.ports import ApprovalStore
+from orchestrator.domain.access import approved_rules
+from orchestrator.domain.approval import Approval
+from orchestrator.domain.egress import Ground, Unreadable
+from orchestrator.domain.egress_compile import Compiled, Known, compile_policy
+from orchestrator.domain.presets import environment_of
+from orchestrator.domain.run import Run
+from orchestrator.ports import Clock, Runs
+from proxy.policy_file import PolicyFile
+from proxy.rules import SandboxPolicy
+
+log = structlog.get_logger()
+
+EVERY_S = 20.0
+"""So often it is looked at anew, whatever has been told: a rule's day comes by itself."""
+PATIENCE_S = 10.0
+"""So long the proxy has to take a policy up."""
+LOOK_S = 0.02
+
+
+class Sources(Protocol):
+    """What the installation says, read afresh. Nothing raises: what can't be read is said."""
+
+    def ground(self) -> Ground | Unreadable:
+        """Its rules and its ceiling."""
+        ...
+
+    def known(self) -> Known:
+        """The presets, and the registries that this machine uses."""
+        ...
+
+    def refused(self) -> tuple[str, ...]:
+        """Networks and addresses of this machine, which nothing is ever sent to."""
+        ...
+
+
+class ProxyFiles(Protocol):
+    """The proxy's files. Everything may raise Unavailable."""
+
+    def written(self) -> PolicyFile | None:
+        """The policy that is in the file; None when there is none, or it can't be read."""
+        ...
+
+    def write(self, policy: PolicyFile) -> None:
+        """Put a policy in the place of the one that is there: whole, or not at all."""
+        ...
+
+    def applied(self) -> int:
+        """The generation that the proxy has in force; 0 when it has none."""
+        ...
+
+
+@dataclass
+class EgressPolicy:
+    """Writes the policy, and says whether it is in force."""
+
+    sessions: Callable[[], Sequence[Session]]
+    """Those that are open at the door now."""
+    runs: Runs
+    approvals: ApprovalStore
+    claim: Callable[[Run], Awaitable[None]]
+    """Gives a run what was allowed to its task before it began."""
+    sources: Sources
+    files: ProxyFiles
+    clock: Clock
+    patience_s: float = PATIENCE_S
+    closed: str = ""
+    """Why no run may start now; empty when one may."""
+    _dirty: asyncio.Event = field(init=False, repr=False, default_factory=asyncio.Event)
+    _lock: asyncio.Lock = field(init=False, repr=False, default_factory=asyncio.Lock)
+    _compiled: dict[RunId, Compiled] = field(init=False, repr=False, default_factory=dict)
+
+    def changed(self) -> None:
+        """Sessions, approvals or the installation's policy may have changed: look anew, soon."""
+        self._dirty.set()
+
+    def environment(self, run: Run) -> Mapping[str, str]:
+        """Variables that lead the sandbox's package managers to the registries that it may use."""
+        wanted = [layer.policy for layer in run.egress]
+        ground = self.sources.ground()
+        wanted += [ground.policy] if isinstance(ground, Ground) else []
+        known = self.sources.known()
+        names = {name for policy in wanted for name in policy.presets}
+        return environment_of(names, known.presets, known.registries)
+
+    async def admit(self, run: Run) -> Sequence[str]:
+        """Have an open session's policy in force; says what of the wishes isn't in it.
+
+        Raises: Unavailable when the proxy doesn't take it up in time, or no policy can be made.
+        """
+        await self.claim(run)
+        generation = await self._written()
+        if self.closed:
+            raise Unavailable(self.closed)
+        if not await self._in_force(generation):
+            raise Unavailable(
+                f"the egress proxy did not take up its policy in {self.patience_s:g} s"
+            )
+        return self._compiled.get(run.id, Compiled()).left_out
+
+    async def apply(self) -> bool:
+        """Have what is stored in force; whether that was done in time. Nothing is lost if it wasn't."""
+        try:
+            return await self._in_force(await self._written())
+        except SandgateError as error:
+            log.warning("egress_policy_not_written", error=str(error))
+            self.changed()
+            return False
+
+    async def run(self) -> None:
+        """Write whenever something has changed, until cancelled; an outage is for the next look."""
+        while True:
+            self._dirty.clear()
+            try:
+                await self._written()
+            except SandgateError as error:
+                log.warning("egress_policy_not_written", error=str(error))
+            try:
+                async with asyncio.timeout(EVERY_S):
+                    await self._dirty.wait()
+            except TimeoutError:
+                continue
+
+    def compiled(self, run: RunId) -> Compiled | None:
+        """What a run may reach now; None when its session isn't open."""
+        return self._compiled.get(run)
+
+    async def _written(self) -> int:
+        """Write the policy unless it is there already; its generation. Raises: Unavailable."""
+        async with self._lock:
+            ground = self.sources.ground()
+            self.closed = ground.reason if isinstance(ground, Unreadable) else ""
+            items = await self.approvals.in_force()
+            self._compiled = (
+                {} if isinstance(ground, Unreadable) else await self._all(ground, items)
+            )
+            boxes = tuple(
+                _box(session, self._compiled[session.run])
+                for session in self.sessions()
+                if session.run in self._compiled
+            )
+            return self._put(boxes)
+
+    def _put(self, boxes: tuple[SandboxPolicy, ...]) -> int:
+        there = self.files.written()
+        generation = there.generation if there else 0
+        policy = PolicyFile(generation=generation, refused=self.sources.refused(), sandboxes=boxes)
+        if policy == there:
+            return generation
+        written = PolicyFile(generation=generation + 1, refused=policy.refused, sandboxes=boxes)
+        self.files.write(written)
+        log.info("egress_policy_written", generation=written.generation, sandboxes=len(boxes))
+        return written.generation
+
+    async def _all(self, ground: Ground, items: Sequence[Approval]) -> dict[RunId, Compiled]:
+        known, found = self.sources.known(), {}
+        for session in self.sessions():
+            try:
+                run = await self.runs.get(session.run)
+            except NotFound:
+                continue  # nobody can say what it may reach
+            found[run.id] = self._compile(ground, run, items, known)
+        return found
+
+    def _compile(
+        self, ground: Ground, run: Run, items: Sequence[Approval], known: Known
+    ) -> Compiled:
+        now = self.clock.now()
+        own = [
+            item
+            for item in items
+            if item.opens(now) and item.is_for(run.id, run.engagement, run.agent, run.project)
+        ]
+        return compile_policy(ground, run.egress, approved_rules(own), known)
+
+    async def _in_force(self, generation: int) -> bool:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.patience_s
+        while (applied := self.files.applied()) < generation and loop.time() < until:  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(LOOK_S)
+        return applied >= generation
+
+
+def _box(session: Session, compiled: Compiled) -> SandboxPolicy:
+    return SandboxPolicy(
+        run=session.run,
+        address=session.address,
+        token_sha256=session.token_sha256,
+        rules=compiled.rules,
+        limits=compiled.limits,
+    )

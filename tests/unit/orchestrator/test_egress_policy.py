@@ -1,0 +1,213 @@
+"""The policy of all sandboxes, for the proxy."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from entrance.errors import Unavailable
+from entrance.session import Session
+from orchestrator.approvals.deciding import Decision
+from orchestrator.domain.approval import Verb
+from orchestrator.domain.egress import Ground, Policy, Unreadable
+from orchestrator.domain.egress_compile import Layer
+from orchestrator.domain.presets import Registry, place_of
+from orchestrator.domain.run import Run, RunState
+from orchestrator.egress_policy import EgressPolicy
+from proxy.policy import Rule
+from tests.fakes.approvals import Inbox
+from tests.fakes.egress import FakeProxy, FakeSources, answer
+from tests.fakes.run import a_run
+from tests.fakes.world import FakeWorld
+from tests.waiting import until
+
+A = Rule(name="a", host="a.example")
+URL = "https://a.example/"
+
+
+class House:
+    """An egress policy over fakes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.fakes = FakeWorld(folder)
+        self.inbox = Inbox(self.fakes)
+        self.sources, self.proxy = FakeSources(), FakeProxy()
+        self.policy = self.fresh()
+
+    def fresh(self, patience_s: float = 0.1) -> EgressPolicy:
+        """As after a start of the process."""
+        return EgressPolicy(
+            sessions=self.fakes.door.sessions,
+            runs=self.fakes.runs,
+            approvals=self.inbox.store,
+            claim=self.inbox.keeping.claim,
+            sources=self.sources,
+            files=self.proxy,
+            clock=self.fakes.clock,
+            patience_s=patience_s,
+        )
+
+    async def open(self, *rules: Rule, number: int = 2, presets: tuple[str, ...] = ()) -> Run:
+        """A run whose session is open at the door."""
+        run = a_run(state=RunState.RUNNING, egress=(Layer("engagement", Policy(presets, rules)),))
+        session = Session(run.id, run.task, "DEMO", run.agent, f"10.0.0.{number}", f"{number:064x}")
+        run = replace(run, session=session)
+        await self.fakes.runs.create(run)
+        self.fakes.door.open(session)
+        return run
+
+    def answer(self, run: Run, url: str = URL) -> str:
+        """What the proxy would answer; `nobody` when it doesn't know the run."""
+        there = self.proxy.sandbox_of(run.id)
+        return answer(there.rules, url) if there else "nobody"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+async def test_what_a_run_may_reach_is_in_force_once_it_is_admitted(house: House) -> None:
+    run = await house.open(A)
+    assert await house.policy.admit(run) == ()
+    assert house.answer(run) == "allow"
+    assert house.answer(run, "https://b.example/") == "deny"
+    assert house.proxy.applied() == 1
+    there = house.proxy.sandbox_of(run.id)
+    assert there
+    assert run.session
+    assert (there.address, there.token_sha256) == (run.session.address, run.session.token_sha256)
+
+
+async def test_a_proxy_that_does_not_take_the_policy_up_keeps_the_run_from_starting(
+    house: House,
+) -> None:
+    house.proxy.deaf = True
+    run = await house.open(A)
+    with pytest.raises(Unavailable, match="did not take up"):
+        await house.policy.admit(run)
+    assert not await house.policy.apply()
+
+
+async def test_an_installations_policy_that_can_not_be_read_closes_everything(house: House) -> None:
+    run = await house.open(A)
+    await house.policy.admit(run)
+    house.sources.says = Unreadable("policy.yaml, line 3: no")
+    with pytest.raises(Unavailable, match="line 3"):
+        await house.policy.admit(run)
+    assert house.policy.closed
+    assert house.answer(run) == "nobody"
+    house.sources.says = Ground()
+    assert await house.policy.apply()
+    assert (house.policy.closed, house.answer(run)) == ("", "allow")
+
+
+async def test_a_closed_session_is_out_of_the_policy(house: House) -> None:
+    run, other = await house.open(A), await house.open(A, number=3)
+    await house.policy.apply()
+    house.fakes.door.close(run.id)
+    await house.policy.apply()
+    assert (house.answer(run), house.answer(other)) == ("nobody", "allow")
+
+
+async def test_it_is_written_only_when_something_has_changed(house: House) -> None:
+    run = await house.open(A)
+    await house.policy.admit(run)
+    await house.policy.apply()
+    assert house.proxy.writes == 1
+    await house.open(A, number=3)
+    await house.policy.apply()
+    assert (house.proxy.writes, house.proxy.applied()) == (2, 2)
+
+
+async def test_a_restart_goes_on_counting_and_repairs_what_is_wrong(house: House) -> None:
+    run = await house.open(A)
+    await house.policy.admit(run)
+    again = house.fresh()
+    await again.apply()
+    assert house.proxy.writes == 1
+    assert house.proxy.policy
+    house.proxy.policy = replace(house.proxy.policy, sandboxes=(), generation=41)
+    await again.apply()
+    assert (house.answer(run), house.proxy.applied()) == ("allow", 42)
+
+
+async def test_what_people_allow_reaches_a_live_run(house: House) -> None:
+    run = await house.open()
+    await house.policy.admit(run)
+    item = await house.inbox.asking.ask(run.id, URL, "GET", "x")
+    deciding = replace(house.inbox.deciding, apply=house.policy.apply)
+    decision = Decision(Verb.RULE, "lead")
+    assert (await deciding.decide(item.id, decision)).in_force
+    assert house.answer(run) == "allow"
+    await deciding.decide(item.id, Decision(Verb.REVOKE, "lead"))
+    assert house.answer(run) == "deny"
+
+
+async def test_what_is_allowed_to_one_run_is_not_allowed_to_another(house: House) -> None:
+    run, other = await house.open(), await house.open(number=3)
+    item = await house.inbox.asking.ask(run.id, URL, "GET", "x")
+    await house.inbox.deciding.decide(item.id, Decision(Verb.RUN, "lead"))
+    await house.policy.apply()
+    assert (house.answer(run), house.answer(other)) == ("allow", "deny")
+
+
+async def test_a_rules_day_comes_without_anybody_saying_so(house: House) -> None:
+    run = await house.open()
+    item = await house.inbox.asking.ask(run.id, URL, "GET", "x")
+    until = house.fakes.clock.advance(60)
+    house.fakes.clock.advance(-60)
+    await house.inbox.deciding.decide(item.id, Decision(Verb.RULE, "lead", until=until))
+    await house.policy.apply()
+    assert house.answer(run) == "allow"
+    house.fakes.clock.advance(60)
+    await house.policy.apply()
+    assert house.answer(run) == "deny"
+
+
+async def test_a_run_that_nobody_knows_reaches_nothing(house: House) -> None:
+    session = Session(a_run().id, a_run().task, "DEMO", "bot", "10.0.0.2", "0" * 64)
+    house.fakes.door.open(session)
+    await house.policy.apply()
+    assert house.proxy.policy
+    assert house.proxy.policy.sandboxes == ()
+
+
+async def test_a_store_that_is_down_lets_nothing_new_start(house: House) -> None:
+    run = await house.open(A)
+    house.inbox.store.down = True
+    with pytest.raises(Unavailable):
+        await house.policy.admit(run)
+    assert not await house.policy.apply()
+
+
+async def test_what_is_not_there_is_said_and_packages_are_led_to_their_registry(
+    house: House,
+) -> None:
+    run = await house.open(presets=("pypi", "npm"))
+    url = "https://mirror.example/simple"
+    house.sources.registries = {"python": Registry(url, (place_of(url),))}
+    (missing,) = await house.policy.admit(run)
+    assert "npm is not available" in missing
+    variables = house.policy.environment(run)
+    assert variables == {"PIP_INDEX_URL": url, "UV_DEFAULT_INDEX": url}
+
+
+async def test_it_is_written_as_soon_as_somebody_says_that_something_has_changed(
+    house: House,
+) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        loop = tasks.create_task(house.policy.run())
+        await until(lambda: house.proxy.writes == 1)
+        run = await house.open(A)
+        house.policy.changed()
+        await until(lambda: house.answer(run) == "allow")
+        house.inbox.store.down = True
+        house.fakes.door.close(run.id)
+        house.policy.changed()
+        await asyncio.sleep(0)
+        house.inbox.store.down = False
+        house.policy.changed()
+        await until(lambda: house.answer(run) == "nobody")
+        loop.cancel()
