@@ -116,15 +116,15 @@ class PackReader:
 
     def _inflate(self) -> Generator[bytes, None, bool]:
         """Give out what the object says; whether it ended here."""
-        while self._read < len(self._data) and not self._zlib.eof:
+        while self._read < len(self._data) and not self._ended():
             window = self._data[self._read : self._read + WINDOW_BYTES]
             piece = self._inflated(window)
             while piece:
                 yield self._delta.feed(piece) if self._delta else piece
                 # At its end zlib leaves what follows in both of its rests.
-                piece = b"" if self._zlib.eof else self._inflated(self._zlib.unconsumed_tail)
+                piece = b"" if self._ended() else self._inflated(self._zlib.unconsumed_tail)
             self._read += len(window) - len(self._zlib.unused_data)
-        if not self._zlib.eof:
+        if not self._ended():
             return False
         if self._object_left:
             raise ProtocolError("an object of the pack is shorter than it says")
@@ -133,6 +133,9 @@ class PackReader:
         self._entries -= 1
         self._next()
         return True
+
+    def _ended(self) -> bool:
+        return self._zlib.eof
 
     def _inflated(self, data: bytes) -> bytes:
         try:
