@@ -5,8 +5,7 @@ It imports nothing else of ours. Its rooms, from the bottom up:
 - `decision`, `session`: what may be decided, and about whom [pure].
 - `errors`: what can go wrong, by what the caller does about it.
 - `ports`: what the door needs from whoever runs it.
-- `audit`: the typed record of every decision, written before the answer goes out (`journal`: how it
-  gets to the disk; `chain`: how its lines hang together).
+- `log`: the one log of every decision, written before the answer goes out, and of what came of it.
 - `registry`, `identity`: the open sessions; who asks, by token and address together.
 - `intake`, `answers`: bodies with a limit; how the door says no.
 - `vault`: the one place where a plaintext secret exists.

@@ -14,11 +14,11 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from entrance.answers import refusal
-from entrance.audit import Audit, Decided
 from entrance.decision import Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.git.proxy import GitProxy
 from entrance.identity import SESSION, identity, peer_address
+from entrance.log.records import Audit, Decided
 from entrance.mcp import http as mcp_http
 from entrance.mcp.gateway import Gateway
 from entrance.model.budgets import Budgets

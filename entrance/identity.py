@@ -18,8 +18,8 @@ from multidict import CIMultiDictProxy, MultiMapping
 from structlog.contextvars import bound_contextvars
 
 from entrance.answers import refusal
-from entrance.audit import Audit, Decided
 from entrance.decision import Deny
+from entrance.log.records import Audit, Decided
 from entrance.ports import Sessions
 from entrance.session import Ended, Session, hash_token
 

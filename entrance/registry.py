@@ -51,6 +51,10 @@ class SessionRegistry:
         """The sessions whose tokens are let in now."""
         return tuple(self._open.values())
 
+    def at(self, address: str) -> Session | None:
+        """The open session of the sandbox at an address, or None."""
+        return next((each for each in self._open.values() if each.address == address), None)
+
     def open_runs(self) -> frozenset[RunId]:
         """The runs whose tokens are let in now."""
         return frozenset(self._token_of)

@@ -73,6 +73,8 @@ class Session:
     """What it draws on besides: a call must fit into its own budget and into each of these."""
     unpriced_models: bool = False
     """Whether it may call granted models without a price; they then cost nothing here."""
+    sandbox: str = ""
+    """The sandbox that it was made for; for the record only."""
 
     @property
     def item(self) -> str:

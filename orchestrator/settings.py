@@ -128,6 +128,25 @@ class Models(Group):
     """A YAML file with prices that are added to the shipped table, or replace its rows."""
 
 
+class Log(Group):
+    """The egress log: every attempt of a sandbox at the world, decided and recorded."""
+
+    folder: Path
+    """Its segments, seals and checkpoint."""
+    key_file: Path
+    """File with the Ed25519 key that signs it, mode 0600; the public key is beside it, as `.pub`."""
+    socket: Path
+    """Where the egress proxy hands its records in."""
+    segment_mib: int = Field(default=64, ge=1)
+    """A segment is sealed when it has so many MiB."""
+    segment_hours: float = Field(default=24, gt=0)
+    """And when it is so old."""
+    keep_days: int | None = Field(default=None, ge=1)
+    """Sealed segments are removed after so many days; by default they are kept for ever."""
+    keep_mib: int | None = Field(default=None, ge=1)
+    """The oldest sealed segments are removed when there are more MiB; by default there is no limit."""
+
+
 class Runs(Group):
     """How runs are run."""
 
@@ -160,8 +179,6 @@ class Settings(BaseSettings):
     """The installation's folder."""
     vault_key_file: Path
     """File with the key that seals secrets, mode 0600, outside the database."""
-    audit_file: Path
-    """The audit log."""
     transcripts: Path
     """Folder of the runs' transcripts."""
     api: Api
@@ -169,6 +186,7 @@ class Settings(BaseSettings):
     pocketbase: PocketBase
     sandboxes: Sandboxes
     entrance: Entrance
+    log: Log
     models: Models = Models()
     runs: Runs = Runs()
 

@@ -13,7 +13,6 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp import hdrs, web
 
-from entrance.audit import Audit, Decided, Kind, Outcome
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import NotFound, Unavailable
 from entrance.git.access import decide_access, printable
@@ -23,6 +22,7 @@ from entrance.git.push import Pusher
 from entrance.git.relay import Relay, SandboxGoneError, plain
 from entrance.git.upstream import GitHost, RepositoryCredentials, Service, request_headers
 from entrance.identity import SESSION
+from entrance.log.records import Audit, Decided, Kind, Outcome
 from entrance.session import RepoGrant
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -10,7 +10,6 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from entrance.audit import Audit, Decided, Outcome
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError
 from entrance.git.aliases import AliasReader, encode_question
@@ -21,6 +20,7 @@ from entrance.git.refs import PushVerdict, decide_push, refuse
 from entrance.git.relay import Relay, plain
 from entrance.git.report import Report, ReportReader, encode_refusal
 from entrance.git.upstream import GitHost, request_headers
+from entrance.log.records import Audit, Decided, Outcome
 from entrance.session import RepoGrant, Session
 
 RESULT = "application/x-git-receive-pack-result"

@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 import structlog
 
-from entrance.audit import Audit, Decided, Outcome
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
+from entrance.log.records import Audit, Decided, Outcome
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.catalogue import Entry, catalogue, granted
 from entrance.mcp.policy import decide

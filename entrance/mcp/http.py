@@ -6,11 +6,11 @@ import orjson
 from aiohttp import hdrs, web
 
 from entrance.answers import refusal
-from entrance.audit import Audit, Decided
 from entrance.decision import Deny
 from entrance.errors import Unavailable
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
+from entrance.log.records import Audit, Decided
 from entrance.mcp.gateway import Gateway
 from entrance.mcp.messages import INTERNAL_ERROR, CallTool, ListTools, Reply, failure, success
 from entrance.mcp.protocol import read

@@ -7,8 +7,8 @@ from typing import Any
 
 import structlog
 
-from entrance.audit import Audit, Outcome
 from entrance.errors import Unavailable
+from entrance.log.records import Audit, Outcome
 from entrance.model.budgets import Budgets, Reservation
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
 from entrance.model.dialects.trouble import Trouble

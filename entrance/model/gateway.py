@@ -11,11 +11,11 @@ import structlog
 from aiohttp import web
 
 from entrance.answers import refusal
-from entrance.audit import Decided
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
+from entrance.log.records import Decided
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import Asked, Dialect, Endpoint
 from entrance.model.dialects.anthropic import Anthropic

@@ -63,13 +63,13 @@ class RunRoutes:
     async def show(self, request: web.Request) -> web.Response:
         """One run, with what it pushed, and why it ended so."""
         run = await self._run(request)
-        usage, lines = await self.world.runs.usage(run.id), await self.world.trail(run.id)
+        usage, lines = await self.world.runs.usage(run.id), await self.world.trail(run)
         return _json(run_told(run, usage, lines))
 
     async def refusals(self, request: web.Request) -> web.Response:
         """What the door refused the run: `[{kind, subject, reason}]`."""
         run = await self._run(request)
-        return _json(refused(await self.world.trail(run.id)))
+        return _json(refused(await self.world.trail(run)))
 
     async def cancel(self, request: web.Request) -> web.Response:
         """Ask for the run's end; it settles as stopped, cancelled. 409 once it has ended."""
@@ -86,7 +86,7 @@ class RunRoutes:
     async def transcript(self, request: web.Request) -> web.StreamResponse:
         """The transcript so far, JSON lines; the same as is attached to the run's record."""
         run = await self._run(request)
-        path = await write_transcript(self.world, run, await self.world.trail(run.id))
+        path = await write_transcript(self.world, run, await self.world.trail(run))
         return web.FileResponse(path, headers={"Content-Type": "application/x-ndjson"})
 
     async def events(self, request: web.Request) -> web.StreamResponse:

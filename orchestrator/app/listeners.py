@@ -1,4 +1,4 @@
-"""The two listeners: the door for sandboxes, the API for people."""
+"""The listeners: the door for sandboxes, the recorder for the egress proxy, the API for people."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -9,6 +9,7 @@ from aiohttp import web
 from entrance import app as door
 from entrance.errors import Malformed
 from entrance.git.upstream import client_session as git_session
+from entrance.log.recorder import Recorder
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
@@ -47,7 +48,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
     )
     app = door.make_app(
         sessions=parts.registry,
-        audit=parts.audit,
+        audit=parts.log,
         vault=parts.vault,
         meter=PocketBaseMeter(parts.store),
         providers=providers_of(settings),
@@ -58,6 +59,14 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
     )
+
+
+async def open_recorder(settings: Settings, parts: Parts, stack: AsyncExitStack) -> Recorder:
+    """Take in what the egress proxy decides. `stack` closes it at the latest. Raises: Unavailable."""
+    recorder = Recorder(parts.log, parts.registry)
+    stack.push_async_callback(recorder.close)
+    await recorder.open(settings.log.socket)
+    return recorder
 
 
 async def open_api(

@@ -5,15 +5,20 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from time import monotonic
 from typing import Any
 
 import aiohttp
 
-from entrance.audit import AuditFile
+from entrance.log.egress_log import EgressLog
+from entrance.log.retention import Keep
+from entrance.log.segments import Rules
+from entrance.log.shelf import Shelf
+from entrance.log.signing import signer_from
+from entrance.log.trail import trail
 from entrance.registry import SessionRegistry
-from entrance.session import RunId
-from entrance.trail import trail
 from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
@@ -27,7 +32,9 @@ from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import Polarion
 from orchestrator.app.sandboxes import MIB, bridge_of, open_sandboxes
 from orchestrator.clock import WallClock
+from orchestrator.domain.run import Run
 from orchestrator.harnesses import HARNESSES
+from orchestrator.ports import Clock
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Limits, World
@@ -43,7 +50,7 @@ class Parts:
     store: PocketBase
     vault: Vault
     registry: SessionRegistry
-    audit: AuditFile
+    log: EgressLog
     polarion: Polarion
     tracker: PolarionTracker
     firewall: Firewall
@@ -78,7 +85,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
-        trail=lambda run: _trail(settings, run),
+        trail=partial(_trail, Shelf(settings.log.folder)),
         limits=_limits(settings),
         entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
         transcripts=settings.transcripts,
@@ -90,8 +97,23 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
             if provider.dialect
         },
     )
-    audit = AuditFile(settings.audit_file, clock.now)
-    return Parts(store, vault, registry, audit, polarion, tracker, firewall, disks, world)
+    egress_log = _open_log(settings, clock)
+    stack.push_async_callback(egress_log.close)
+    return Parts(store, vault, registry, egress_log, polarion, tracker, firewall, disks, world)
+
+
+def _open_log(settings: Settings, clock: Clock) -> EgressLog:
+    given = settings.log
+    age = None if given.keep_days is None else timedelta(days=given.keep_days)
+    most = None if given.keep_mib is None else given.keep_mib * MIB
+    rules = Rules(given.segment_mib * MIB, timedelta(hours=given.segment_hours), Keep(age, most))
+    return EgressLog(
+        given.folder,
+        signer_from(given.key_file),
+        clock.now,
+        installation=settings.name,
+        rules=rules,
+    )
 
 
 def _limits(settings: Settings) -> Limits:
@@ -108,5 +130,5 @@ def _execd_key(settings: Settings) -> bytes:
     return hashlib.sha256(b"execd tokens" + settings.vault_key_file.read_bytes()).digest()
 
 
-async def _trail(settings: Settings, run: RunId) -> Sequence[Mapping[str, Any]]:
-    return await asyncio.to_thread(trail, settings.audit_file, run)
+async def _trail(shelf: Shelf, run: Run) -> Sequence[Mapping[str, Any]]:
+    return await asyncio.to_thread(trail, shelf, run.id, run.created_at)

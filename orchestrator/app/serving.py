@@ -15,7 +15,7 @@ from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.server import Check, HealthRoutes
-from orchestrator.app.listeners import open_api, open_door
+from orchestrator.app.listeners import open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.sandboxes import ENGINE_S, bridge_of, harnesses_there, seccomp_of
 from orchestrator.disks import Retention
@@ -49,6 +49,7 @@ async def serve(settings: Settings) -> None:
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
         await janitor.restore()
+        recorder = await open_recorder(settings, parts, stack)
         door = await open_door(settings, parts, stack)
         api = await open_api(
             settings, parts, stack, health=health, waits=reconciler.waits, wake=queue.add
@@ -61,7 +62,7 @@ async def serve(settings: Settings) -> None:
             ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
-            await asyncio.gather(api.cleanup(), door.cleanup())
+            await asyncio.gather(api.cleanup(), door.cleanup(), recorder.close())
             for task in loops:
                 task.cancel()
     log.info("runner_stopped", name=settings.name)
@@ -116,9 +117,6 @@ def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Che
     async def secrets() -> str:
         return f"{await parts.vault.check()} secrets sealed, each opens"
 
-    async def audit() -> str:
-        return f"{await parts.audit.check()} lines, an unbroken chain"
-
     return {
         "sandbox network": posture.check,
         "PocketBase": store,
@@ -127,5 +125,5 @@ def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Che
         "task disks": parts.disks.check,
         "harnesses": harnesses,
         "vault": secrets,
-        "audit log": audit,
+        "egress log": parts.log.check,
     }

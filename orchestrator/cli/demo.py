@@ -50,7 +50,7 @@ def show_demo(console: Console, *, harness: str, model: str, json: bool) -> Mapp
     if json:
         print_json(summary)
     else:
-        show_summary(console, summary, audit=here.data("audit") / "audit.jsonl")
+        show_summary(console, summary, log=here.data("egress"))
     if not summary["equal"]:
         raise CommandFailed("the door has not metered what the model served: see the summary")
     return told.run

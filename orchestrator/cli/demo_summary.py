@@ -22,23 +22,23 @@ def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
     part.replace(path)
 
 
-def show_summary(console: Console, summary: Mapping[str, Any], *, audit: Path) -> None:
-    """Show it as a table; `audit` is where the audit log lies."""
+def show_summary(console: Console, summary: Mapping[str, Any], *, log: Path) -> None:
+    """Show it as a table; `log` is where the egress log lies."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in _rows(summary, audit):
+    for name, value in _rows(summary, log):
         table.add_row(name, Text(plain(value)))
     console.print(Panel(table, title="[bold]What was done[/bold]", border_style="green"))
 
 
-def _rows(summary: Mapping[str, Any], audit: Path) -> list[tuple[str, str]]:
+def _rows(summary: Mapping[str, Any], log: Path) -> list[tuple[str, str]]:
     seconds = ", ".join(f"{phase} {took}" for phase, took in summary["seconds"].items())
     refused = [f"{one['kind']}: {one_line(one['reason'])}" for one in summary["refused"]]
     diff, tests, used = summary["diff"], summary["tests"], summary["usage"]
     where = [
         f"sandgate run show {summary['run']}    sandgate run transcript {summary['run']}",
-        str(audit),
+        str(log),
     ]
     if diff:
         branch = shlex.quote(summary["branch"])

@@ -1,6 +1,6 @@
-"""What a run read, changed, and was refused: made from its audit lines [pure].
+"""What a run read, changed, and was refused: made from its lines of the egress log [pure].
 
-A line is a mapping as `entrance.audit` writes it.
+A line is a mapping as `entrance.log.fields` makes it: what doesn't apply is left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from orchestrator.domain.verdict import Trouble
 Line = Mapping[str, Any]
 
 CALLS_KEPT = 500
-"""A record in Polarion lists at most so many calls; the audit log has all of them."""
+"""A record in Polarion lists at most so many calls; the egress log has all of them."""
 
 
 def ledger(lines: Iterable[Line]) -> dict[str, Any]:
     """`{read: [...], changed: [...], fetched: [...], pushed: [...], refused: [...]}`."""
-    decided = {line["seq"]: line for line in lines if line["kind"] != "outcome"}
-    outcomes = {line["of"]: line for line in lines if line["kind"] == "outcome"}
+    decided = {line["seq"]: line for line in lines if line["type"] == "decided"}
+    outcomes = {line["of"]: line for line in lines if line["type"] == "outcome"}
     read: set[str] = set()
     changed: set[str] = set()
     for seq, line in decided.items():
@@ -36,19 +36,19 @@ def ledger(lines: Iterable[Line]) -> dict[str, Any]:
 
 def gateway_calls(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """One row a decision, with its outcome; the newest `CALLS_KEPT` of them."""
-    outcomes = {line["of"]: line for line in lines if line["kind"] == "outcome"}
+    outcomes = {line["of"]: line for line in lines if line["type"] == "outcome"}
     rows = [
         {
             "seq": line["seq"],
             "at": line["at"],
             "kind": line["kind"],
-            "subject": line["subject"],
+            "subject": line.get("subject", ""),
             "decision": line["decision"],
-            "reason": line["reason"],
+            "reason": line.get("reason", ""),
             "result": outcomes.get(line["seq"], {}).get("result", ""),
         }
         for line in lines
-        if line["kind"] != "outcome"
+        if line["type"] == "decided"
     ]
     return rows[-CALLS_KEPT:]
 
@@ -63,9 +63,9 @@ def out_of_money(lines: Iterable[Line]) -> bool:
 
 def trouble(lines: Sequence[Line]) -> Trouble | None:
     """What was wrong with the run's last model call; None when it went well, or there was none."""
-    calls = {line["seq"] for line in lines if line["kind"] == "model_call"}
+    calls = {line["seq"] for line in lines if line.get("kind") == "model_call"}
     last = next(
-        (line for line in reversed(lines) if line["kind"] == "outcome" and line["of"] in calls),
+        (line for line in reversed(lines) if line["type"] == "outcome" and line["of"] in calls),
         None,
     )
     kind = last["detail"].get("trouble") if last else None
@@ -98,9 +98,9 @@ def _lifts_at(at: str, retry_after: str) -> str:
 def refused(lines: Iterable[Line]) -> list[dict[str, str]]:
     """What was denied or held, in order, as `{kind, subject, reason}`."""
     return [
-        {"kind": line["kind"], "subject": line["subject"], "reason": line["reason"]}
+        {"kind": line["kind"], "subject": line.get("subject", ""), "reason": line.get("reason", "")}
         for line in lines
-        if line["kind"] != "outcome" and line["decision"] != "allow"
+        if line["type"] == "decided" and line["decision"] != "allow"
     ]
 
 

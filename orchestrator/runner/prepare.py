@@ -147,6 +147,7 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         token_sha256=hash_token(token),
         lender=await _lender(world, order.task),
     )
+    session = replace(session, sandbox=sandbox.id)
     await world.amend(
         run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=sandbox.facts)
     )

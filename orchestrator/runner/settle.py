@@ -49,7 +49,7 @@ async def _judge(world: World, run: Run) -> Run:
         return run
     usage = await world.runs.usage(run.id)
     evidence = await world.sandboxes.evidence(run.id, run.task)
-    lines = await world.trail(run.id)
+    lines = await world.trail(run)
     over = usage.cost_usd >= run.budget_usd or out_of_money(lines)
     case = Case(
         exit=run.exit or Exit(None),
@@ -94,7 +94,7 @@ async def _read_the_rest(world: World, run: Run) -> Run:
 
 
 async def _record(world: World, run: Run) -> Run:
-    lines = await world.trail(run.id)
+    lines = await world.trail(run)
     record = RunRecord(
         run=run,
         title=f"Run {run.id} of {run.task}: {run.outcome}",

@@ -100,8 +100,8 @@ class World:
     offered: frozenset[str]
     """Those of the harnesses whose program is in a sandbox image here."""
     live: Live
-    trail: Callable[[RunId], Awaitable[Sequence[Mapping[str, Any]]]]
-    """The audit lines of a run, oldest first."""
+    trail: Callable[[Run], Awaitable[Sequence[Mapping[str, Any]]]]
+    """The egress log's lines of a run, oldest first."""
     limits: Limits
     entrance: str
     """The door's base URL as a sandbox sees it."""

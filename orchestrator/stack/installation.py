@@ -151,14 +151,14 @@ class Installation:
         return self.home / "cache"
 
     def data(self, service: str) -> Path:
-        """What `service` keeps: pocketbase, polarion, opensandbox, audit."""
+        """What `service` keeps: pocketbase, polarion, opensandbox, egress."""
         return self.home / "data" / service
 
     def _make_folders(self) -> None:
         for folder in (self.run, self.log, self.tasks, self.cache):
             folder.mkdir(exist_ok=True)
         self.keys.mkdir(mode=0o700, exist_ok=True)
-        for service in ("pocketbase", "polarion", "opensandbox", "audit"):
+        for service in ("pocketbase", "polarion", "opensandbox", "egress"):
             self.data(service).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 

@@ -4,10 +4,20 @@ import os
 import secrets
 from pathlib import Path
 
+from entrance.log.signing import new_key, public_of
+
 
 def make_key(path: Path) -> Path:
     """The file; it holds a fresh random token, mode 0600, if it wasn't there yet."""
     return path if path.exists() else keep(path, secrets.token_urlsafe(32))
+
+
+def make_log_key(path: Path) -> Path:
+    """The file with the egress log's private key; the public one lies beside it, as `.pub`."""
+    if not path.exists():
+        keep(path, new_key())
+    keep(path.with_suffix(".pub"), public_of(path.read_text()))
+    return path
 
 
 def keep(path: Path, text: str) -> Path:

@@ -15,7 +15,7 @@ from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.settings import Sandboxes
 from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
-from orchestrator.stack.keys import make_key
+from orchestrator.stack.keys import make_key, make_log_key
 from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
 from orchestrator.stack.own_settings import own_settings
 from orchestrator.stack.services import LOOPBACK, polarion_token
@@ -118,7 +118,9 @@ def runner_env(
         "NAME": here.name,
         "HOME": here.home,
         "VAULT_KEY_FILE": here.keys / "vault.key",
-        "AUDIT_FILE": here.data("audit") / "audit.jsonl",
+        "LOG__FOLDER": here.data("egress"),
+        "LOG__KEY_FILE": make_log_key(here.keys / "log.key"),
+        "LOG__SOCKET": here.run / "recorder.sock",
         "TRANSCRIPTS": here.home / "data" / "transcripts",
         "API__PORT": here.ports.runner,
         "API__TOKEN_FILE": make_key(here.keys / "api.token"),

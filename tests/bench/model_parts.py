@@ -14,7 +14,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -24,7 +23,6 @@ import uvloop
 from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
-from entrance.audit import AuditFile
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider
@@ -37,6 +35,7 @@ from entrance.vault.vault import Vault
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from tests.servers.anthropic import KEY, MODEL, events
+from tests.servers.log import open_log
 from tests.servers.pocketbase import pocketbase_server
 
 START, *_, DELTA, _STOP, USAGE, END = events([" token"])
@@ -106,7 +105,7 @@ async def assembled(url: str, home: Path) -> AsyncIterator[tuple[web.Application
         envelopes=(Envelope("engagement", "BENCH/E-1", Decimal(1000)),),
     )
     registry.open(session)
-    audit = AuditFile(home / "audit.jsonl", lambda: datetime(2026, 1, 5, tzinfo=UTC))
+    audit = open_log(home / "egress")
     with pocketbase_server(home) as server:
         async with server.client() as store, git_session() as git, model_session() as model:
             secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)

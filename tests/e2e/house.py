@@ -12,8 +12,12 @@ from typing import Any
 import docker
 from rich.console import Console
 
+from entrance.log.shelf import Shelf
+from entrance.log.signing import trust_from
+from entrance.log.trail import trail
+from entrance.log.verify import Report, verify
 from entrance.model.provider import dialect_of
-from entrance.trail import trail
+from entrance.session import RunId
 from orchestrator.cli.client import Runner
 from orchestrator.settings import inherited_environment, service_environment
 from orchestrator.stack import down, local_git
@@ -120,18 +124,26 @@ class House:
         return Inside(code, output.decode("utf-8", "replace"))
 
     def trail(self, run: str) -> list[dict[str, Any]]:
-        """The run's audit lines."""
-        return trail(self.audit, run)  # type: ignore[arg-type]  # plain text is what tests have
+        """The run's lines of the egress log."""
+        return trail(self.log, RunId(run))
 
     @property
-    def audit(self) -> Path:
-        """The audit log."""
-        return self.here.data("audit") / "audit.jsonl"
+    def log(self) -> Shelf:
+        """The egress log."""
+        return Shelf(self.here.data("egress"))
+
+    def lines(self) -> list[dict[str, Any]]:
+        """All lines of the egress log, oldest first."""
+        files = [self.log.segment(number) for number in self.log.segments()]
+        return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+    def verified(self) -> Report:
+        """What `verify` says of the egress log."""
+        return verify(self.log, trust_from(self.here.keys / "log.pub"))
 
     def refusals(self) -> list[dict[str, Any]]:
         """Everything that was ever refused at this door, oldest first."""
-        lines = [json.loads(line) for line in self.audit.read_text().splitlines()]
-        return [line for line in lines if line.get("decision") == "deny"]
+        return [line for line in self.lines() if line.get("decision") == "deny"]
 
     def sandgate(
         self, *arguments: str, check: bool = True, stdin: str = ""

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from entrance.audit import Decided, Outcome
 from entrance.errors import Unavailable
+from entrance.log.records import Decided, Outcome
 
 
 class FakeAudit:
@@ -39,6 +39,6 @@ class FakeAudit:
 
     def _append(self, record: Decided | Outcome) -> int:
         if self.down:
-            raise Unavailable("the audit log can't be written")
+            raise Unavailable("the egress log can't be written")
         self.records.append(record)
         return len(self.records)

@@ -9,6 +9,7 @@ from typing import Any
 
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, TaskId
+from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository
 from orchestrator.harnesses import HARNESSES
@@ -102,5 +103,5 @@ class FakeWorld:
             self.world(), lambda: RunId(f"new{next(numbers):012d}"), lambda: self.closed
         )
 
-    async def _trail(self, _run: RunId) -> Sequence[Mapping[str, Any]]:
+    async def _trail(self, _run: Run) -> Sequence[Mapping[str, Any]]:
         return self.trail

@@ -1,18 +1,15 @@
-"""The entrance on loopback, whole: real sockets, real audit file, everything around it a fake."""
+"""The entrance on loopback, whole: real sockets, real log, everything around it a fake."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import orjson
 from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
-from entrance.audit import AuditFile
 from entrance.disk import Disk
 from entrance.git.upstream import client_session as git_session
 from entrance.model.prices import shipped_prices
@@ -27,6 +24,7 @@ from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.tools import FakeTools
 from tests.servers import google, openai
 from tests.servers.anthropic import KEY, MODEL, ModelServer
+from tests.servers.log import lines_in, open_log
 
 RUN = RunId("run-1")
 SECRETS = {"anthropic": "model-key", "openai": "openai-key", "google": "google-key"}
@@ -41,7 +39,8 @@ class Door:
     token: str
     session: Session
     registry: SessionRegistry
-    audit_path: Path
+    log: Path
+    """Its folder."""
     meter: FakeMeter
     secrets: FakeSecretStore
     vault: Vault
@@ -58,11 +57,9 @@ class Door:
         self.registry.open(self.session)
 
     def lines(self, kind: str = "") -> list[dict[str, Any]]:
-        """The audit's lines, of one kind if one is given."""
-        if not self.audit_path.exists():
-            return []
-        lines = [orjson.loads(line) for line in self.audit_path.read_bytes().splitlines()]
-        return [line for line in lines if not kind or line["kind"] == kind]
+        """The log's decisions and outcomes; of one kind, or outcomes, if that is given."""
+        lines = [line for line in lines_in(self.log) if line["type"] != "opened"]
+        return [line for line in lines if not kind or kind in {line["type"], line.get("kind")}]
 
 
 @asynccontextmanager
@@ -95,11 +92,11 @@ async def open_door(
         budget_usd=Decimal(1),
     )
     registry.open(session)
-    path = folder / "audit" / "audit.jsonl"
+    log = open_log(folder / "egress", disk=disk)
     async with git_session() as git_http, model_session(silence_s) as model_http:
         app = make_app(
             sessions=registry,
-            audit=AuditFile(path, lambda: datetime(2026, 1, 5, tzinfo=UTC), disk),
+            audit=log,
             vault=vault,
             meter=meter,
             providers=[
@@ -114,6 +111,9 @@ async def open_door(
         try:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            yield Door(url, token, session, registry, path, meter, secrets, vault, tools)
+            yield Door(
+                url, token, session, registry, folder / "egress", meter, secrets, vault, tools
+            )
         finally:
             await runner.cleanup()
+            await log.close()

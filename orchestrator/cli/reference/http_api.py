@@ -54,7 +54,7 @@ the run token and the address that it comes from are checked together.
 The token may be shown as `Authorization: Bearer`, as the password of `Authorization: Basic` (git),
 as `x-api-key` or as `x-goog-api-key`.
 No token: 401. A token that opens nothing from here: 403.
-Each decision is written to the audit log before it is answered."""
+Each decision is written to the egress log before it is answered."""
 OF_REFUSALS = """\
 Whatever else is asked is answered 404, and recorded.
 A refusal is `{"type": "error", "error": {"type", "code", "message"}}`;

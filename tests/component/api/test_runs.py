@@ -15,14 +15,15 @@ from tests.fakes.run import a_run
 from tests.servers.api import Api
 
 DENIED = {
+    "type": "decided",
     "kind": "git_push",
     "seq": 1,
     "subject": "host/x.git",
     "decision": "deny",
     "reason": "main is not yours",
 }
-ALLOWED = {"kind": "model", "seq": 2, "subject": "m", "decision": "allow", "reason": ""}
-OUTCOME = {"kind": "outcome", "of": 2, "result": "ok"}
+ALLOWED = {"type": "decided", "kind": "model", "seq": 2, "subject": "m", "decision": "allow"}
+OUTCOME = {"type": "outcome", "of": 2, "result": "ok"}
 
 
 async def made(api: Api, number: int = 1) -> list[Run]:

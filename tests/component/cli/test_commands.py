@@ -224,8 +224,8 @@ async def test_a_task_without_a_run_says_what_holds_it_up(api: Api) -> None:
 
 async def test_a_run_shows_what_it_pushed_and_why_it_ended_so(api: Api) -> None:
     push = {
-        "seq": 1, "kind": "git_push", "decision": "allow", "subject": "https://git.example/a",
-        "reason": "", "detail": {"updates": [{"ref": "refs/heads/agent/DEMO-7/x"}]},
+        "seq": 1, "type": "decided", "kind": "git_push", "decision": "allow",
+        "subject": "https://git.example/a", "detail": {"updates": [{"ref": "refs/heads/agent/DEMO-7/x"}]},
     }  # fmt: skip
     api.fakes.trail.extend([push, {**push, "seq": 2}])
     run = await a_stored_run(

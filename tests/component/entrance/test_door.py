@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from entrance.chain import verify
+from entrance.log.shelf import Shelf
 from entrance.session import hash_token, new_run_token
 from tests.servers.anthropic import KEY, MODEL
 from tests.servers.door import RUN, Door
+from tests.servers.log import text_of, verified
 
 ROUTES = ["/mcp", "/model/anthropic/v1/messages", "/git/host/repo.git/git-upload-pack", "/nowhere"]
 MESSAGE = {"model": MODEL, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
@@ -140,10 +141,10 @@ async def test_health_needs_no_token_and_tells_nothing(door: Door, http: ClientS
 async def test_when_nothing_can_be_recorded_nothing_is_answered(
     door: Door, http: ClientSession, path: str, body: dict[str, object]
 ) -> None:
-    fill_the_disk(door.audit_path)
+    fill_the_disk(Shelf(door.log).segment(1))
     async with http.post(door.url + path, json=body, headers=door.bearer) as answer:
         assert answer.status == 503
-        assert str(door.audit_path) not in await answer.text()
+        assert str(door.log) not in await answer.text()
     async with http.post(door.url + path) as answer:
         assert answer.status == 503, "not even a refusal"
     assert not door.tools.calls
@@ -162,11 +163,11 @@ async def test_no_secret_gets_into_the_audit_or_the_log(
     async with http.post(url, json=MESSAGE, headers=door.bearer) as answer:
         assert answer.status == 403
     out, err = capfd.readouterr()
-    written = door.audit_path.read_text() + out + err
+    written = text_of(door.log) + out + err
     assert "request_refused" in out
     for secret in (KEY, door.token, hash_token(door.token)):
         assert secret not in written
-    assert verify(door.audit_path) == len(door.lines())
+    assert verified(door.log).finding is None
 
 
 def fill_the_disk(path: Path) -> None:

@@ -14,6 +14,7 @@ from entrance.ports import Usage
 from tests.servers import google
 from tests.servers.anthropic import KEY, ModelServer, streaming
 from tests.servers.door import RUN, Door
+from tests.servers.log import text_of
 from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings(
@@ -110,7 +111,7 @@ async def test_a_token_in_the_query_opens_the_door_and_stays_behind(
         assert answer.status == 200
     assert model.got[0].path == f"/v1beta/models/{google.MODEL}:generateContent"
     assert door.token not in str(model.got[0])
-    assert door.token not in door.audit_path.read_text()
+    assert door.token not in text_of(door.log)
 
 
 async def test_a_stream_is_served_as_events_only(

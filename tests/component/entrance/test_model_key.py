@@ -16,6 +16,7 @@ from aiohttp import ClientSession, web
 from tests.servers import google, openai
 from tests.servers.anthropic import KEY, MODEL, Answer, ModelServer
 from tests.servers.door import Door
+from tests.servers.log import text_of
 from tests.waiting import until
 
 ASKED: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -79,7 +80,7 @@ async def ask(http: ClientSession, door: Door, dialect: str) -> Told:
     async with http.post(f"{door.url}/model/{path}", json=body, headers=door.bearer) as answer:
         text, headers = await answer.text(), str(answer.headers)
     await until(lambda: bool(door.lines("outcome")))
-    return Told(answer.status, text, headers, door.audit_path.read_text())
+    return Told(answer.status, text, headers, text_of(door.log))
 
 
 def hides(told: Told, *forms: str) -> None:

@@ -12,6 +12,7 @@ from entrance.ports import Usage
 from tests.servers import openai
 from tests.servers.anthropic import KEY, ModelServer, streaming
 from tests.servers.door import RUN, Door
+from tests.servers.log import text_of
 from tests.waiting import until
 
 COST = Decimal("0.000515")
@@ -180,7 +181,7 @@ async def test_the_providers_errors_come_back_without_the_key(
     assert "rate_limit_exceeded" in said
     assert KEY not in said
     assert "sk-proj" not in said
-    assert KEY not in door.audit_path.read_text()
+    assert KEY not in text_of(door.log)
     assert door.lines("outcome")[0]["detail"]["retry_after"] == "3"
 
 

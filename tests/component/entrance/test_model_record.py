@@ -89,7 +89,7 @@ async def test_a_decision_that_can_not_be_recorded_is_not_acted_upon(
         second = tasks.create_task(ask(http, door))
         await until(lambda: listener.got.endswith(b"}"))
         second.cancel()
-    assert [line["kind"] for line in door.lines()] == ["model_call", "outcome"]
+    assert [line["type"] for line in door.lines()] == ["decided", "outcome"]
 
 
 async def test_an_answer_before_the_question_is_not_passed_on_before_the_record(

@@ -282,5 +282,5 @@ async def test_a_push_that_can_not_be_recorded_is_not_answered(at_door: Door) ->
 
     status, text = await at_door.post("git-receive-pack", command)
 
-    assert (status, text) == (503, b"the audit log can't be written\n")
+    assert (status, text) == (503, b"the egress log can't be written\n")
     assert not _pushes_at_host(at_door)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from entrance.chain import verify
 from tests.e2e.escape.agent import Agent
 from tests.e2e.escape.wire import Ask, send, status
 
@@ -12,12 +11,13 @@ FORGED = '%0a{"seq":1,"decision":"allow"}%0d%0a%00%ff'
 
 
 def test_an_attempt_cannot_forge_a_line(mole: Agent) -> None:
-    """Whatever an agent asks for becomes one line of the audit log, and the chain stays whole."""
-    before = verify(mole.house.audit)
+    """Whatever an agent asks for becomes one line of the egress log, and the chain stays whole."""
+    before = mole.house.verified()
     tried = mole.attempt(lambda: send(mole, Ask(f"GET /{FORGED}")))
     assert status(tried.got[0]) == 404
     assert FORGED in tried.refused_once("request")["subject"]
-    assert verify(mole.house.audit) == before + 1
+    after = mole.house.verified()
+    assert (after.finding, after.records) == (None, before.records + 1)
 
 
 def test_the_record_of_a_run_names_what_it_tried(mole: Agent) -> None:

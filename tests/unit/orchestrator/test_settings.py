@@ -21,7 +21,9 @@ from orchestrator.settings import (
 ROOT = Path(__file__).parents[3]
 NEEDED = {
     "VAULT_KEY_FILE": "/keys/vault.key",
-    "AUDIT_FILE": "/data/audit.jsonl",
+    "LOG__FOLDER": "/data/egress",
+    "LOG__KEY_FILE": "/keys/log.key",
+    "LOG__SOCKET": "/run/recorder.sock",
     "TRANSCRIPTS": "/data/transcripts",
     "API__TOKEN_FILE": "/keys/api.token",
     "POLARION__URL": "http://127.0.0.1:9/polarion/rest/v1",
@@ -92,7 +94,7 @@ def groups() -> list[type[Group]]:
 
 def test_no_setting_holds_a_secret_itself() -> None:
     """What is a secret is a file's name: an environment is inherited, shown and logged."""
-    assert len(groups()) == 7
+    assert len(groups()) == 8
     models: list[type[BaseModel]] = [Settings, Environment, *groups()]
     for model in models:
         for name, field in model.model_fields.items():
@@ -121,10 +123,10 @@ def start(env: dict[str, str]) -> subprocess.CompletedProcess[str]:
 
 
 def test_missing_settings_are_named_in_a_sentence() -> None:
-    done = start({name: value for name, value in NEEDED.items() if name != "AUDIT_FILE"})
+    done = start({name: value for name, value in NEEDED.items() if name != "VAULT_KEY_FILE"})
     assert done.returncode == 2
     assert done.stderr == (
-        "orchestrator: the settings are not complete: SANDGATE_AUDIT_FILE: Field required\n"
+        "orchestrator: the settings are not complete: SANDGATE_VAULT_KEY_FILE: Field required\n"
     )
     assert "Traceback" not in done.stdout
 

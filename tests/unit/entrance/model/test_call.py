@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from entrance.audit import Outcome
+from entrance.log.records import Outcome
 from entrance.model.budgets import Budgets, Reservation
 from entrance.model.call import STALLED_S, Call, Settler
 from entrance.model.dialects import Asked, Endpoint

@@ -118,7 +118,7 @@ def test_the_demos_table_does_nothing_either(tmp_path: Path, payload: str) -> No
     }
     file = StringIO()
     console = Console(file=file, force_terminal=True, color_system="truecolor", width=400)
-    show_summary(console, summary, audit=tmp_path)
+    show_summary(console, summary, log=tmp_path)
     is_harmless(file.getvalue(), payload)
     assert MARKUP in file.getvalue()
 

@@ -12,13 +12,14 @@ def line(
     seq: int, kind: str, subject: str, decision: str = "allow", **detail: Any
 ) -> dict[str, Any]:
     return {
-        "seq": seq, "at": "2026-01-05T09:00:00+00:00", "kind": kind, "subject": subject,
-        "decision": decision, "reason": "" if decision == "allow" else "no", "detail": detail,
+        "seq": seq, "at": "2026-01-05T09:00:00+00:00", "type": "decided", "kind": kind, "subject": subject,
+        "decision": decision, "detail": detail,
+        **({} if decision == "allow" else {"reason": "no"}),
     }  # fmt: skip
 
 
 def outcome(of: int, result: str, **detail: Any) -> dict[str, Any]:
-    return {"seq": of + 100, "kind": "outcome", "of": of, "result": result, "detail": detail}
+    return {"seq": of + 100, "type": "outcome", "of": of, "result": result, "detail": detail}
 
 
 LINES = [
@@ -61,7 +62,7 @@ def test_the_ledger_says_what_was_read_changed_fetched_pushed_and_refused() -> N
 def test_what_the_host_refused_was_not_pushed(came: dict[str, Any], refs: list[str]) -> None:
     push = line(1, "git_push", "r", updates=[{"ref": "a"}, {"ref": "b"}])
     asking = line(2, "git_push", "r")
-    outcome = {"seq": 3, "kind": "outcome", "of": 1, "result": "", "detail": came}
+    outcome = {"seq": 3, "type": "outcome", "of": 1, "result": "", "detail": came}
     pushed = ledger([push, asking, outcome])["pushed"]
     assert pushed == ([{"repository": "r", "refs": refs}] if refs else [])
 

@@ -114,11 +114,11 @@ async def test_a_failed_run_says_on_the_task_what_is_known_of_it(world: FakeWorl
     at = "2026-01-05T09:00:00+00:00"
     world.trail += [
         {
-            "seq": 1, "at": at, "kind": "model_call", "subject": "p:m", "decision": "allow",
-            "reason": "", "detail": {},
+            "seq": 1, "at": at, "type": "decided", "kind": "model_call", "subject": "p:m",
+            "decision": "allow", "detail": {},
         },
         {
-            "seq": 2, "at": at, "kind": "outcome", "of": 1, "result": "failed",
+            "seq": 2, "at": at, "type": "outcome", "of": 1, "result": "failed",
             "detail": {"trouble": "rate_limit", "status": 429, "retry_after": "90"},
         },
     ]  # fmt: skip
@@ -165,8 +165,8 @@ async def test_a_budget_that_could_not_pay_the_next_call_stops_the_run(world: Fa
     world.sandboxes.harness.exit_code = 1
     world.trail.append(
         {
-            "seq": 1, "at": "2026-01-05T09:00:00+00:00", "kind": "model_call", "subject": "p:m",
-            "decision": "deny", "reason": "no money", "detail": {"refused": "budget"},
+            "seq": 1, "at": "2026-01-05T09:00:00+00:00", "type": "decided", "kind": "model_call",
+            "subject": "p:m", "decision": "deny", "reason": "no money", "detail": {"refused": "budget"},
         }
     )  # fmt: skip
     await world.reconciler().handle(TASK.id)

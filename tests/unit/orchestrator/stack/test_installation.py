@@ -35,7 +35,7 @@ def test_its_name_comes_from_where_its_home_is() -> None:
 
 def test_nobody_else_may_look_into_its_keys_and_data(tmp_path: Path) -> None:
     here = Installation.open(tmp_path, create=True)
-    for folder in (here.keys, here.data("pocketbase"), here.data("audit")):
+    for folder in (here.keys, here.data("pocketbase"), here.data("egress")):
         assert folder.stat().st_mode & 0o077 == 0
 
 

@@ -84,7 +84,7 @@ def test_every_file_that_the_runner_is_told_of_is_below_the_home_or_ours(
     for name, value in runner_env(here, wishes(here), TAGS, {}).items():
         monkeypatch.setenv(name, value)
     read = Settings()
-    for file in (read.vault_key_file, read.audit_file, read.transcripts, read.api.token_file):
+    for file in (read.vault_key_file, read.log.key_file, read.transcripts, read.api.token_file):
         assert file.is_relative_to(here.home)
     assert read.sandboxes.seccomp_file.exists()
 

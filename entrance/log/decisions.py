@@ -1,0 +1,53 @@
+"""The decisions that allowed something, and of which it isn't recorded yet what came of them."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import orjson
+
+from entrance.log.records import Door
+
+MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Whose decision it was, at which door, and whether a tool call was known to have caused it."""
+
+    door: Door
+    run: str = ""
+    told: bool = False
+
+
+class OpenDecisions:
+    """By number. `floor`: what was decided up to there may be open without being known here."""
+
+    def __init__(self, floor: int = 0, most: int = MOST) -> None:
+        self._open: OrderedDict[int, Open] = OrderedDict()
+        self._most = most
+        self.floor = floor
+
+    def begin(self, seq: int, decision: Open) -> None:
+        """It was allowed, and goes on."""
+        self._open[seq] = decision
+        while len(self._open) > self._most:
+            self.floor = max(self.floor, self._open.popitem(last=False)[0])
+
+    def end(self, seq: int) -> Open | None:
+        """What came of it is about to be recorded; None when nothing is known of it."""
+        return self._open.pop(seq, None)
+
+    def may_end(self, seq: int, door: Door) -> bool:
+        """Whether this door may say what came of it."""
+        known = self._open.get(seq)
+        return known.door == door if known else 0 < seq <= self.floor
+
+    def restore(self, lines: Iterable[bytes]) -> None:
+        """Take up what is open at the end of these lines of the log, oldest first."""
+        for raw in lines:
+            line = orjson.loads(raw)
+            if line.get("type") == "decided" and line.get("decision") == "allow":
+                self.begin(line["seq"], Open(line["door"], line.get("run", "")))
+            elif line.get("type") == "outcome":
+                self.end(line["of"])

@@ -1,0 +1,123 @@
+"""The socket at which the egress proxy hands in what it decides: it can append, and nothing else.
+
+The proxy parses hostile bytes, so it is a process of its own, and is not believed more than it must
+be: whose attempt it was is looked up by the address, its records are those of the egress door, and
+it says what came of its own decisions only.
+"""
+
+import asyncio
+import socket
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from entrance.errors import Unavailable
+from entrance.log.egress_log import EgressLog
+from entrance.log.wire import LINE_BYTES, Refused, Said, read, recorded, refused
+from entrance.ports import Addresses
+
+log = structlog.get_logger()
+
+UNANSWERED = 4096
+"""So many lines of one connection may wait for the disk; more are not read meanwhile."""
+
+
+class Recorder:
+    """Serves the wire of `wire` at a Unix socket that only its owner may connect to."""
+
+    def __init__(self, egress_log: EgressLog, addresses: Addresses) -> None:
+        self._log = egress_log
+        self._addresses = addresses
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    async def open(self, path: Path) -> None:
+        """Serve at `path` from now on; a socket that was left there is replaced. Raises: Unavailable."""
+        try:
+            listening = _bound(path)
+        except OSError as error:
+            raise Unavailable(f"the recorder can't listen at {path}: {error}") from error
+        self._server = await asyncio.start_unix_server(
+            self._connected, sock=listening, limit=LINE_BYTES
+        )
+
+    async def close(self) -> None:
+        """Nothing is taken any more; what was taken gets to the disk, answered or not. Idempotent."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+            for writer in tuple(self._connections):
+                writer.close()
+            await server.wait_closed()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections.add(writer)
+        try:
+            await self._converse(reader, writer)
+        except asyncio.LimitOverrunError:
+            writer.write(refused(None, f"a line has at most {LINE_BYTES} bytes"))
+            log.warning("recorder_line_too_long")
+        except ConnectionError:
+            pass
+        finally:
+            self._connections.discard(writer)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        room = asyncio.Semaphore(UNANSWERED)
+        with suppress(asyncio.IncompleteReadError):  # the end, in the middle of a line or not
+            while line := await reader.readuntil():
+                await room.acquire()
+                self._take(line, writer, room)
+                await writer.drain()
+
+    def _take(self, line: bytes, writer: asyncio.StreamWriter, room: asyncio.Semaphore) -> None:
+        try:
+            said = read(line)
+            seq = self._append(said)
+        except Refused as error:
+            room.release()
+            writer.write(refused(error.id, str(error)))
+            log.warning("recorder_line_refused", error=str(error))
+        else:
+            seq.add_done_callback(partial(_answer, said.id, writer, room))
+
+    def _append(self, said: Said) -> "asyncio.Future[int]":
+        if said.decided is not None:
+            return self._log.deciding(said.decided.record(self._addresses))
+        if said.outcome is None or not self._log.may_end(said.outcome.of, "egress"):
+            raise Refused("of: there is no such open decision of the egress proxy", said.id)
+        return self._log.ending(said.outcome.record())
+
+
+def _answer(
+    number: int,
+    writer: asyncio.StreamWriter,
+    room: asyncio.Semaphore,
+    seq: "asyncio.Future[int]",
+) -> None:
+    room.release()
+    error = seq.exception()
+    if writer.is_closing():
+        return
+    writer.write(recorded(number, seq.result()) if error is None else refused(number, str(error)))
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket at `path`, mode 0600 before anybody can connect to it. Raises: OSError."""
+    aside = path.with_name(f".{path.name}")
+    aside.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listening.bind(str(aside))
+        aside.chmod(0o600)
+        aside.rename(path)
+    except OSError:
+        listening.close()
+        raise
+    listening.settimeout(0)
+    return listening
