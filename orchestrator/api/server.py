@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from entrance.errors import SandgateError
+from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import errors, require_token
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
@@ -45,7 +46,8 @@ class HealthRoutes:
 
 
 def make_api(
-    token: str, *parts: HealthRoutes | ModelRoutes | RunRoutes | TeamRoutes | TaskRoutes
+    token: str,
+    *parts: ApprovalRoutes | HealthRoutes | ModelRoutes | RunRoutes | TeamRoutes | TaskRoutes,
 ) -> web.Application:
     """Put the routes behind the token."""
     app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)

@@ -6,9 +6,18 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from aiohttp import web
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 
 from entrance.ports import Usage
+from orchestrator.domain.approval import ScopeKind
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.handover import failure_in_words
@@ -113,6 +122,23 @@ class Words(Body):
     """What the agent gets to read; sending back and answering need it."""
     user: str = Field(default="", alias="as", max_length=200)
     """The user who decides; none: the supervisor of the engagement."""
+
+
+class Verdict(Body):
+    """What a person decides about an item of the inbox."""
+
+    note: str = Field(default="", max_length=10_000)
+    """Words for the agent."""
+    user: str = Field(default="", alias="as", max_length=200)
+    """The user who decides; none: the supervisor of the engagement."""
+    host: str = Field(default="", max_length=253)
+    """Another host than was asked for, or `*.name` for every one below it."""
+    paths: list[str] = Field(default=[], max_length=50)
+    """Other paths than were asked for; `*` is anything in a segment, `**` anything at all."""
+    scope: ScopeKind = "engagement"
+    """Whose runs a standing rule is for: `engagement`, `agent` or `project`."""
+    until: AwareDatetime | None = None
+    """When a standing rule ends; None: when it is revoked."""
 
 
 class NewSecret(Body):

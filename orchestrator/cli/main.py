@@ -10,7 +10,7 @@ from docker.errors import DockerException
 from rich.console import Console
 
 from entrance.errors import SandgateError
-from orchestrator.cli import machine, model, models, run, secret, task, team
+from orchestrator.cli import approvals, machine, model, models, policy, run, secret, task, team
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
@@ -34,6 +34,8 @@ app.add_typer(run.app, name="run")
 app.add_typer(secret.app, name="secret")
 app.add_typer(model.app, name="model")
 app.command()(models.models)
+app.add_typer(approvals.app, name="approvals")
+app.add_typer(policy.app, name="policy")
 
 
 STOPPED = "stopped; what was begun goes on by itself: `sandgate status`"

@@ -16,12 +16,15 @@ from entrance.model.provider import Provider
 from entrance.session import TaskId
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
+from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
+from orchestrator.domain.egress_compile import Compiled
 from orchestrator.runner.world import World
+from tests.fakes.approvals import Inbox
 from tests.fakes.board import FakePeople, board_of
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
@@ -52,6 +55,16 @@ class Answer:
 
 
 @dataclass
+class FakeReaches:
+    """What runs may reach, as `EgressPolicy` tells it."""
+
+    runs: dict[str, Compiled] = field(default_factory=dict)
+
+    def compiled(self, run: str) -> Compiled | None:
+        return self.runs.get(run)
+
+
+@dataclass
 class Api:
     """A running API, and all that a test may look at or turn."""
 
@@ -63,6 +76,7 @@ class Api:
     checks: dict[str, Check] = field(default_factory=dict)
     woken: list[str] = field(default_factory=list)
     waits: dict[TaskId, str] = field(default_factory=dict)
+    reaches: FakeReaches = field(default_factory=FakeReaches)
     base: str = ""
     runner: web.AppRunner | None = None
 
@@ -81,10 +95,14 @@ class Api:
         board = board_of(self.fakes, self.people, self.waits, self.woken)
         tasks = TaskRoutes(board, self.disks)
         models = ModelRoutes(self.fakes.tracker, vault, shipped_prices(), PROVIDERS)
-        return make_api(TOKEN, health, RunRoutes(self.world, keepalive_s), team, tasks, models)
+        runs = RunRoutes(self.world, keepalive_s)
+        policy: Any = self.reaches
+        approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy)
+        return make_api(TOKEN, health, runs, team, tasks, models, approvals)
 
     def __post_init__(self) -> None:
         self.people = FakePeople(self.fakes.tracker)
+        self.inbox = Inbox(self.fakes)
 
     async def ask(
         self,

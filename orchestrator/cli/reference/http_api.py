@@ -10,6 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from entrance.app import Outbound, make_app
 from orchestrator.api import shapes
+from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
@@ -24,6 +25,7 @@ BODIES: Mapping[str, type[shapes.Body]] = {
     "POST /api/tasks": shapes.NewTask,
     "POST /api/tasks/{project}/{item}/{decision}": shapes.Words,
     "PUT /api/secrets/{name}": shapes.NewSecret,
+    "POST /api/approvals/{item}/{verb}": shapes.Verdict,
 }
 DOORS: Mapping[str, str] = {
     "GET /healthz": "Says that the door is there; the one path that asks for no token.",
@@ -94,6 +96,7 @@ def runner() -> web.Application:
         TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing, nothing),
         TaskRoutes(nothing, nothing),
         ModelRoutes(nothing, nothing, nothing, {}),
+        ApprovalRoutes(nothing, nothing, nothing),
     )
 
 

@@ -1,0 +1,145 @@
+"""The inbox: what agents want that a person has to decide, and what was decided."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+from entrance.errors import NotFound
+from entrance.session import RunId
+from orchestrator.api.shapes import BadInput, Verdict, body_of, whole_number
+from orchestrator.approvals.deciding import Decided, Deciding, Decision
+from orchestrator.approvals.ports import ApprovalStore
+from orchestrator.domain.access import Edits
+from orchestrator.domain.approval import Approval, ApprovalState, Verb
+from orchestrator.domain.egress import rule_json
+from orchestrator.egress_policy import EgressPolicy
+
+MOST = 500
+ONE = "/api/approvals/{item}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRoutes:
+    """The routes below `/api/approvals`, and what a run may reach now."""
+
+    store: ApprovalStore
+    deciding: Deciding
+    policy: EgressPolicy | None
+    """None: this installation opens nothing of the internet."""
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/api/approvals", self.listing),
+            web.get(ONE, self.show),
+            web.post(f"{ONE}/try", self.try_on_record),
+            web.post(f"{ONE}/{{verb:once|run|rule|deny|revoke}}", self.decide),
+            web.get("/api/runs/{run}/egress", self.reaches),
+        ]
+
+    async def listing(self, request: web.Request) -> web.Response:
+        """The newest items, newest first; `?state=` for those of one state, `?limit=` (1 to 500)."""
+        limit = whole_number(request.query.get("limit", "100"), "limit", least=1, most=MOST)
+        state = request.query.get("state", "")
+        if state not in {"", *ApprovalState}:
+            raise BadInput(f"state: it is one of {', '.join(ApprovalState)}")
+        found = await self.store.listed(ApprovalState(state) if state else None, limit)
+        return web.json_response([approval_json(item) for item in found])
+
+    async def show(self, request: web.Request) -> web.Response:
+        """One item: who wants what and why, what happens if it is allowed, and what was decided."""
+        return web.json_response(approval_json(await self._item(request)))
+
+    async def try_on_record(self, request: web.Request) -> web.Response:
+        """What its rule would have let through of 30 days' record: `{would_allow, denied_by_people, ...}`.
+
+        `host` and `paths` of the body are tried in place of what was asked for. 503 when the log can't
+        be read.
+        """
+        body = await body_of(request, Verdict)
+        try:
+            found = await self.deciding.try_on_record(
+                request.match_info["item"], Edits(body.host, tuple(body.paths))
+            )
+        except ValueError as error:
+            raise BadInput(str(error)) from error
+        return web.json_response(asdict(found))
+
+    async def decide(self, request: web.Request) -> web.Response:
+        """`once`, `run`, `rule`, `deny` or `revoke`, as a person. Answers `{approval, in_force, woken}`.
+
+        `in_force` says whether the egress proxy has it now, `woken` whether the task goes on by it.
+        409 when it was decided already.
+        """
+        body = await body_of(request, Verdict)
+        decision = Decision(
+            verb=Verb(request.match_info["verb"]),
+            user=body.user,
+            note=body.note.strip(),
+            edits=Edits(body.host, tuple(body.paths)),
+            scope=body.scope,
+            until=self._until(body.until),
+        )
+        try:
+            done = await self.deciding.decide(request.match_info["item"], decision)
+        except ValueError as error:
+            raise BadInput(str(error)) from error
+        return web.json_response(_decided_json(done))
+
+    async def reaches(self, request: web.Request) -> web.Response:
+        """What a run may reach of the internet now: `{rules, limits, left_out}`; 404 when it isn't open."""
+        run = request.match_info["run"]
+        found = self.policy.compiled(RunId(run)) if self.policy else None
+        if found is None:
+            raise NotFound(f"run {run[:64]} reaches nothing now: it is not open, or not known")
+        return web.json_response(
+            {
+                "rules": [rule_json(rule) for rule in found.rules],
+                "limits": asdict(found.limits),
+                "left_out": list(found.left_out),
+            }
+        )
+
+    async def _item(self, request: web.Request) -> Approval:
+        return await self.store.get(request.match_info["item"])
+
+    def _until(self, until: datetime | None) -> datetime | None:
+        if until is not None and until <= self.deciding.clock.now():
+            raise BadInput("until: it is over already")
+        return until
+
+
+def approval_json(item: Approval) -> dict[str, Any]:
+    """An item as people see it."""
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "state": item.state,
+        "title": item.title,
+        "wanted": dict(item.wanted),
+        "happens": item.happens,
+        "why": item.why,
+        "cause": dict(item.cause),
+        "run": item.run,
+        "task": item.task,
+        "project": item.project,
+        "agent": item.agent,
+        "engagement": item.engagement,
+        "asked_at": item.asked_at.isoformat(),
+        "decided_at": item.decided_at.isoformat() if item.decided_at else None,
+        "decided_by": item.decided_by,
+        "note": item.note,
+        "granted": dict(item.granted),
+        "granted_to": item.granted_to,
+        "scope": asdict(item.scope) if item.scope else None,
+        "until": item.until.isoformat() if item.until else None,
+    }
+
+
+def _decided_json(done: Decided) -> dict[str, Any]:
+    return {
+        "approval": approval_json(done.item),
+        "in_force": done.in_force,
+        "woken": done.woken,
+    }

@@ -1,0 +1,203 @@
+"""`sandgate approvals`: what agents want that a person has to decide."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from orchestrator.cli.client import Runner, segment
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.files import text_of
+from orchestrator.cli.place import JsonFlag, runner
+from orchestrator.cli.screen import print_json, print_table, say
+
+app = typer.Typer(no_args_is_help=True, help="What agents want that a person has to decide.")
+console = Console()
+
+ItemArgument = Annotated[str, typer.Argument(metavar="ID", help="The item's id.")]
+NoteOption = Annotated[
+    str, typer.Option("--note", help="Your words to the agent, or `@FILE` to read them.")
+]
+UserOption = Annotated[
+    str, typer.Option("--as", metavar="USER", help="Who decides; the supervisor, if not said.")
+]
+KEYS = ("id", "state", "agent", "title", "why", "task")
+COLUMNS = ("id", "state", "agent", "wants", "why", "task", "asked")
+
+
+@app.command("ls")
+def listing(
+    json: JsonFlag = False,
+    every: Annotated[bool, typer.Option("--all", help="Those that are decided, too.")] = False,
+) -> None:
+    """List what waits to be decided, newest first."""
+    with runner() as api:
+        found = api.get(f"/api/approvals{'' if every else '?state=waiting'}")
+    if json:
+        print_json(found)
+        return
+    rows = [(*(one[key] for key in KEYS), one["asked_at"][:19]) for one in found]
+    print_table(console, COLUMNS, rows, spare=("asked", "task", "agent", "why"))
+
+
+@app.command()
+def show(item: ItemArgument, json: JsonFlag = False) -> None:
+    """Show one item: who wants exactly what and why, what happens if it is allowed, what was decided."""
+    with runner() as api:
+        found = api.get(_path(item))
+    if json:
+        print_json(found)
+        return
+    told = {key: value for key, value in found.items() if value not in (None, "", {}, [])}
+    print_table(console, ("", ""), list(told.items()))
+
+
+@app.command()
+def approve(
+    item: ItemArgument,
+    once: Annotated[bool, typer.Option("--once", help="For one request.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="For the run, as long as it lasts.")] = False,
+    rule: Annotated[bool, typer.Option("--rule", help="By a standing rule.")] = False,
+    until: Annotated[
+        str, typer.Option(metavar="DATE", help="The rule's last day, such as 2026-12-31 (UTC).")
+    ] = "",
+    scope: Annotated[
+        str, typer.Option("--for", help="Whose runs the rule is for: engagement, agent or project.")
+    ] = "engagement",
+    host: Annotated[str, typer.Option(help="Another host, or `*.name` for all below it.")] = "",
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="Another path; `*` and `**` stand for more. Repeatable."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Even if the rule allows what a person has denied.")
+    ] = False,
+    note: NoteOption = "",
+    user: UserOption = "",
+    json: JsonFlag = False,
+) -> None:
+    """Allow it: once, for the run, or by a standing rule, which is tried on the record first."""
+    verb = _only_one({"once": once, "run": run, "rule": rule})
+    if rule and not until:
+        raise CommandFailed("a standing rule has a last day: --until 2026-12-31", Code.USAGE)
+    body = {
+        "note": text_of(note),
+        "as": user,
+        "host": host,
+        "paths": path or [],
+        "scope": scope,
+        "until": _end_of(until) if rule else None,
+    }
+    with runner() as api:
+        tried = _tried(api, item, body, yes=yes) if rule else None
+        done = api.post(f"{_path(item)}/{verb}", body)
+    if json:
+        print_json({**done, "tried": tried})
+        return
+    if tried is not None:
+        say(console, _told(tried))
+    _say_done(done)
+
+
+@app.command()
+def deny(
+    item: ItemArgument, note: NoteOption = "", user: UserOption = "", json: JsonFlag = False
+) -> None:
+    """Deny it; the agent is told, with your words."""
+    _decide(item, "deny", note, user, json=json)
+
+
+@app.command()
+def rules(json: JsonFlag = False) -> None:
+    """List the standing rules: what they open, for whom, until when, by whom."""
+    with runner() as api:
+        found = api.get("/api/approvals?state=standing&limit=500")
+    if json:
+        print_json(found)
+        return
+    columns = ("id", "opens", "for", "until", "by", "asked for")
+    print_table(console, columns, [_rule_row(one) for one in found], spare=("asked for", "by"))
+
+
+@app.command()
+def revoke(
+    item: ItemArgument, note: NoteOption = "", user: UserOption = "", json: JsonFlag = False
+) -> None:
+    """Take back what was allowed; runs that go on lose it at once."""
+    _decide(item, "revoke", note, user, json=json)
+
+
+def _decide(item: str, verb: str, note: str, user: str, *, json: bool) -> None:
+    with runner() as api:
+        done = api.post(f"{_path(item)}/{verb}", {"note": text_of(note), "as": user})
+    if json:
+        print_json(done)
+        return
+    _say_done(done)
+
+
+def _say_done(done: Mapping[str, Any]) -> None:
+    item = done["approval"]
+    say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
+    if not done["in_force"]:
+        say(
+            console,
+            "the egress proxy has not taken it up yet; it will: `sandgate status`",
+            "yellow",
+        )
+    if done["woken"]:
+        say(console, f"{item['task']} goes on")
+
+
+def _tried(api: Runner, item: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
+    """What the rule would have let through. Raises: CommandFailed when a person has denied of it."""
+    edits = {"host": body["host"], "paths": body["paths"]}
+    tried: dict[str, Any] = api.post(f"{_path(item)}/try", edits)
+    if tried["denied_by_people"] and not yes:
+        raise CommandFailed(
+            f"{_told(tried)}; nothing was decided: narrow it with --path, or say --yes",
+            Code.REFUSED,
+        )
+    return tried
+
+
+def _told(tried: Mapping[str, Any]) -> str:
+    hosts = ", ".join(f"{host} {number}" for host, number in tried["hosts"].items())
+    where = f" ({hosts})" if hosts else ""
+    return (
+        f"it would have allowed {tried['would_allow']} recorded attempts in 30 days{where}, "
+        f"{tried['denied_by_people']} of which a person denied"
+    )
+
+
+def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:
+    granted, scope = one["granted"], one["scope"] or {}
+    paths = " ".join(granted.get("paths", []))
+    opens = f"{' '.join(granted.get('methods', []))} {granted.get('host', '')} {paths}"
+    whose = f"{scope.get('kind', '')} {scope.get('id', '')}"
+    return one["id"], opens, whose, (one["until"] or "")[:16], one["decided_by"], one["title"]
+
+
+def _only_one(flags: Mapping[str, bool]) -> str:
+    said = [name for name, flag in flags.items() if flag]
+    if len(said) != 1:
+        raise CommandFailed("say one of --once, --run and --rule", Code.USAGE)
+    return said[0]
+
+
+def _end_of(day: str) -> str:
+    """The end of a day, or a moment as it is. Raises: CommandFailed."""
+    try:
+        if len(day) == len("2026-12-31"):
+            end = datetime.combine(date.fromisoformat(day), time(), UTC) + timedelta(days=1)
+        else:
+            end = datetime.fromisoformat(day)
+    except ValueError as error:
+        raise CommandFailed(f"{day!r} is no date such as 2026-12-31", Code.USAGE) from error
+    return (end if end.tzinfo else end.replace(tzinfo=UTC)).isoformat()
+
+
+def _path(item: str) -> str:
+    return f"/api/approvals/{segment(item)}"

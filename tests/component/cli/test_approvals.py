@@ -1,0 +1,179 @@
+"""`sandgate approvals` and `sandgate policy`, against a real API."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.adapters.egress_files import write_registries
+from orchestrator.cli.codes import Code
+from orchestrator.domain.access import Attempt
+from orchestrator.domain.approval import Approval, ApprovalState, Scope
+from orchestrator.domain.egress_compile import Compiled
+from orchestrator.domain.presets import Registry, Unavailable, place_of
+from orchestrator.domain.run import RunState
+from orchestrator.stack.installation import Installation
+from orchestrator.stack.registries import registries_file
+from proxy.policy import Rule
+from tests.fakes.clock import START
+from tests.fakes.run import a_run
+from tests.fakes.world import AGENT, ENGAGEMENT, TASK
+from tests.servers.api import Api
+from tests.servers.command import sandgate_beside
+
+URL = "https://docs.example/x"
+EVIL = "x\x1b]0;owned\x07\u202e[red]y[/red]"
+
+
+async def asked(api: Api, why: str = "for the docs") -> Approval:
+    run = a_run(task=TASK.id, engagement=ENGAGEMENT.id, agent=AGENT.bot, state=RunState.RUNNING)
+    await api.fakes.runs.create(run)
+    return await api.inbox.asking.ask(run.id, URL, "GET", why)
+
+
+def state(api: Api, item: Approval) -> ApprovalState:
+    return api.inbox.store.items[item.id].state
+
+
+async def test_what_waits_is_listed_and_shown_and_an_agents_words_do_nothing(api: Api) -> None:
+    item = await asked(api, EVIL)
+    listed = await sandgate_beside("approvals", "ls")
+    shown = await sandgate_beside("approvals", "show", item.id)
+    for done in (listed, shown):
+        assert done.code == 0
+        assert item.id in done.out
+        assert URL in done.out
+        assert not set(done.out) & set("\x1b\x07\u202e")
+    assert item.happens in shown.out
+
+
+@pytest.mark.parametrize(
+    ("options", "after"),
+    [
+        (("--once",), ApprovalState.ALLOWED_ONCE),
+        (("--run", "--note", "go on", "--as", "boss"), ApprovalState.ALLOWED_RUN),
+    ],
+)
+async def test_it_is_approved(api: Api, options: tuple[str, ...], after: ApprovalState) -> None:
+    item = await asked(api)
+    done = await sandgate_beside("approvals", "approve", item.id, *options)
+    assert (done.code, state(api, item)) == (0, after)
+    assert f"is {after}" in done.out
+    assert (await sandgate_beside("approvals", "ls", "--json")).json == []
+
+
+async def test_a_standing_rule_says_what_it_would_have_allowed_and_is_listed_and_revoked(
+    api: Api,
+) -> None:
+    item = await asked(api)
+    api.inbox.record.tried = [
+        Attempt(START, "GET", "https://a.docs.example/en/1", "deny", "r1"),
+        Attempt(START, "GET", "https://a.docs.example/de/1", "deny", "r1"),
+    ]
+    done = await sandgate_beside(
+        "approvals", "approve", item.id, "--rule", "--until", "2030-12-31",
+        "--host", "*.docs.example", "--path", "/en/**", "--for", "project",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "would have allowed 1 recorded attempts in 30 days (a.docs.example 1), 0 of" in done.out
+    kept = api.inbox.store.items[item.id]
+    assert kept.scope == Scope("project", "DEMO")
+    assert kept.until
+    assert kept.until.isoformat() == "2031-01-01T00:00:00+00:00"
+    rules = await sandgate_beside("approvals", "rules")
+    for word in (item.id, "*.docs.example /en/**", "project DEMO", "2031-01-01", "lead"):
+        assert word in rules.out
+    revoked = await sandgate_beside("approvals", "revoke", item.id)
+    assert (revoked.code, state(api, item)) == (0, ApprovalState.REVOKED)
+    assert (await sandgate_beside("approvals", "rules", "--json")).json == []
+
+
+async def test_a_rule_that_allows_what_a_person_denied_needs_a_yes(api: Api) -> None:
+    item = await asked(api)
+    denied = replace(item, id="d" * 15, state=ApprovalState.DENIED)
+    api.inbox.store.items[denied.id] = denied
+    api.inbox.record.tried = [Attempt(START, "GET", URL, "deny", "r1")]
+    rule = ("approvals", "approve", item.id, "--rule", "--until", "2030-12-31")
+    refused = await sandgate_beside(*rule)
+    assert (refused.code, state(api, item)) == (Code.REFUSED, ApprovalState.WAITING)
+    assert "1 of which a person denied" in refused.err
+    done = await sandgate_beside(*rule, "--yes")
+    assert (done.code, state(api, item)) == (0, ApprovalState.STANDING)
+
+
+async def test_it_is_denied_with_words_from_a_file(api: Api, tmp_path: Path) -> None:
+    item = await asked(api)
+    (tmp_path / "note").write_text("use the copy that we have")
+    done = await sandgate_beside("approvals", "deny", item.id, "--note", f"@{tmp_path / 'note'}")
+    assert (done.code, state(api, item)) == (0, ApprovalState.DENIED)
+    assert api.inbox.store.items[item.id].note == "use the copy that we have"
+    again = await sandgate_beside("approvals", "approve", item.id, "--once")
+    assert again.code == Code.REFUSED
+    assert "is denied by lead" in again.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--once", "--run"),
+        ("--rule",),
+        ("--rule", "--until", "tomorrow"),
+        ("--rule", "--until", "2030-13-01"),
+    ],
+)
+async def test_a_command_that_is_not_clear_decides_nothing(
+    api: Api, options: tuple[str, ...]
+) -> None:
+    item = await asked(api)
+    done = await sandgate_beside("approvals", "approve", item.id, *options)
+    assert (done.code, state(api, item)) == (Code.USAGE, ApprovalState.WAITING)
+
+
+async def test_a_policy_that_is_not_in_force_yet_is_said(api: Api) -> None:
+    item = await asked(api)
+    api.inbox.in_time = False
+    done = await sandgate_beside("approvals", "approve", item.id, "--run")
+    assert done.code == 0
+    assert "has not taken it up yet" in done.out
+
+
+async def test_presets_say_what_they_are_for_and_what_is_missing_here(here: Installation) -> None:
+    url = "https://mirror.example/simple"
+    found: dict[str, Registry | Unavailable] = {
+        "python": Registry(url, (place_of(url),)),
+        "npm": Unavailable("this machine has no npm"),
+    }
+    write_registries(registries_file(here.home), found)
+    done = await sandgate_beside("policy", "presets", "--json")
+    assert isinstance(done.json, list)
+    available = {one["preset"]: one["available"] for one in done.json}
+    assert available == {
+        "pypi": True, "npm": False, "debian": False, "github-read": True, "docs": True,
+    }  # fmt: skip
+    assert "this machine has no npm" in (await sandgate_beside("policy", "presets")).out
+
+
+@pytest.mark.usefixtures("here")
+async def test_a_policy_is_checked_without_changing_anything(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text("presets: [pypi]\nrules:\n  - {host: a.example, paths: ['/x/**']}\n")
+    done = await sandgate_beside("policy", "check", str(file))
+    assert done.code == 0
+    assert "policy/a.example" in done.out
+    assert "not in it: policy: the preset pypi is not available here" in done.out
+    file.write_text("rules:\n  - host: a.example\n    methods: [FETCH]\n")
+    refused = await sandgate_beside("policy", "check", str(file))
+    assert refused.code == Code.REFUSED
+    assert f"{file}, line 3" in refused.err
+
+
+async def test_what_a_run_may_reach_is_shown(api: Api) -> None:
+    run = a_run(task=TASK.id)
+    await api.fakes.runs.create(run)
+    api.reaches.runs[run.id] = Compiled((Rule(name="engagement/a", host="a.example"),))
+    done = await sandgate_beside("policy", "show", run.id)
+    assert done.code == 0
+    assert "engagement/a" in done.out
+    away = await sandgate_beside("policy", "show", TASK.id)
+    assert away.code == 0
