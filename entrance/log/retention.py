@@ -30,7 +30,7 @@ def going(seals: Sequence[Statement], keep: Keep, now: datetime) -> list[tuple[S
     for seal in seals[:-1]:
         age = now - datetime.fromisoformat(seal.told["sealed_at"])
         if keep.age is not None and age > keep.age:
-            rule = f"older than {keep.age.days} days"
+            rule = f"older than {keep.age / timedelta(days=1):g} days"
         elif keep.bytes is not None and left > keep.bytes:
             rule = f"more than {keep.bytes} bytes"
         else:
