@@ -12,6 +12,7 @@ from rich.console import Console
 from entrance.errors import SandgateError
 from orchestrator.cli import approvals, machine, model, models, policy, run, secret, task, team
 from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.egress import commands as egress
 from orchestrator.cli.screen import say
 from orchestrator.stack.steps import StepFailed
 
@@ -36,6 +37,7 @@ app.add_typer(model.app, name="model")
 app.command()(models.models)
 app.add_typer(approvals.app, name="approvals")
 app.add_typer(policy.app, name="policy")
+app.add_typer(egress.app, name="egress")
 
 
 STOPPED = "stopped; what was begun goes on by itself: `sandgate status`"

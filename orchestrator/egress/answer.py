@@ -18,7 +18,7 @@ from orchestrator.egress.database import attempts
 from orchestrator.egress.statement import QueryRefused, check
 
 BATCH = 1000
-_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NAIVE_UTC
 
 
 def main() -> None:
@@ -51,15 +51,21 @@ def _confine(memory_bytes: int) -> None:
 def _answer(connection: duckdb.DuckDBPyConnection, sql: str, most: int) -> None:
     cursor = connection.execute(sql)
     described = cursor.description or []
-    _say({"columns": [one[0] for one in described], "types": [str(one[1]) for one in described]})
+    types = [str(one[1]) for one in described]
+    _say({"columns": [one[0] for one in described], "types": types})
     left = most
     while rows := cursor.fetchmany(min(BATCH, left + 1)):
         for row in rows[:left]:
-            _say(list(row))
+            _say([_cell(cell, kind) for cell, kind in zip(row, types, strict=True)])
         left -= len(rows)
         if left < 0:
             break
     _say({"cut": left < 0})
+
+
+def _cell(cell: Any, kind: str) -> Any:
+    """JSON stays JSON, and does not become text in JSON."""
+    return orjson.Fragment(cell) if kind == "JSON" and cell is not None else cell
 
 
 def _say(what: object) -> None:

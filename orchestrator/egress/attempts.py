@@ -76,9 +76,8 @@ def _columns(columns: Sequence[Column], tables: dict[str, str]) -> str:
 def _value(column: Column, tables: dict[str, str]) -> str:
     if column.source not in tables:
         return f"NULL::{column.type}"
-    if not tables[column.source]:
-        return f"coalesce(o.{_name(column.field)}, d.{_name(column.field)})"
-    value = f"{tables[column.source]}.{_name(column.field)}"
+    table, field = tables[column.source], _name(column.field)
+    value = f"{table}.{field}" if table else f"coalesce(o.{field}, d.{field})"
     if column.inner:
         value = f"json_extract_string({value}, {_text('$.' + column.inner)})"
     if column.type == "TIMESTAMP":

@@ -15,6 +15,7 @@ class Column:
     type: str
     """DuckDB's name of it."""
     source: Source
+    """Which line has it; of `both` the outcome's goes before the decision's: it is known later."""
     meaning: str
     reads: str = ""
     """The field of the line, when it is not called as the column; a dot leads into an object."""
@@ -72,7 +73,7 @@ COLUMNS: Sequence[Column] = (
     Column("decided_at", "TIMESTAMP", "decided", "When it was decided, UTC.", "at"),
     *(Column(name, kind, "decided", meaning) for name, kind, meaning in _DECIDED),
     Column("target", "VARCHAR", "both", "The address that was dialled."),
-    *(Column(name, kind, "decided", says, f"cause.{name}") for name, kind, says in _CAUSE),
+    *(Column(name, kind, "both", says, f"cause.{name}") for name, kind, says in _CAUSE),
     Column("detail", "JSON", "decided", "More facts of the decision."),
     Column("ended_at", "TIMESTAMP", "outcome", "When the outcome was recorded, UTC.", "at"),
     *(Column(name, kind, "outcome", meaning) for name, kind, meaning in _OUTCOME),

@@ -14,6 +14,7 @@ import duckdb
 from entrance.errors import Unavailable
 from orchestrator.egress import cache
 from orchestrator.egress.attempts import attempts_sql, lines_sql, view_sql
+from orchestrator.egress.filters import Filter
 from orchestrator.egress.segments import Segment, reaching, segments
 from orchestrator.egress.statement import TABLE
 
@@ -27,12 +28,16 @@ def silent(_done: int, _all: int) -> None:
 
 @contextmanager
 def attempts(
-    folder: Path, *, since: datetime | None = None, told: cache.Progress = silent
+    folder: Path,
+    *,
+    since: datetime | None = None,
+    told: cache.Progress = silent,
+    writable: Sequence[Path] = (),
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection with the view `attempts` over the log in `folder`.
 
     With `since` the segments that were over by then are left out; what is older may be there all the
-    same. Raises: NotFound, Unavailable.
+    same. `writable` are files that a COPY may write. Raises: NotFound, Unavailable.
     """
     every = segments(folder)
     found = reaching(every, since)
@@ -43,10 +48,32 @@ def attempts(
             files = _files(connection, folder, sealed, Path(spare), told)
             cache.sweep(folder, every)
             _make_view(connection, files, still_open)
-            _lock(connection, files)
+            _lock(connection, [*files, *writable])
         except (duckdb.Error, OSError) as error:
             raise Unavailable(f"the egress log at {folder} can't be read: {error}") from error
         yield connection
+
+
+def copy_to_parquet(
+    folder: Path, wanted: Filter, out: Path, *, told: cache.Progress = silent
+) -> int:
+    """Put the attempts that are wanted into a Parquet file; how many. Raises: NotFound, Unavailable."""
+    part = out.absolute().with_name(f".{out.name}.part")
+    condition, values = wanted.where()
+    try:
+        part.touch(mode=0o600)
+        with attempts(folder, since=wanted.since, told=told, writable=[part]) as connection:
+            count = connection.execute(
+                f"COPY (FROM attempts WHERE {condition} ORDER BY seq) TO {_text(part)} "
+                "(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+                values,
+            ).fetchone()
+        part.replace(out)
+        return int(count[0]) if count else 0
+    except (duckdb.Error, OSError) as error:
+        raise Unavailable(f"{out} can't be written: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

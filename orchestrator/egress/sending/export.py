@@ -76,7 +76,8 @@ class Export:
         with self.cursor.held():
             self._at = self._checked(self.cursor.read())
             reader = Reader(self.folder, self._at.place)
-            self.target.begin(self._at.mark)
+            mark = self.target.begin(self._at.mark)
+            self._at = self._at.model_copy(update={"mark": mark})
             while True:
                 while lines := self._batch(reader):
                     self._pass_on(lines, reader)

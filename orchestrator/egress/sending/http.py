@@ -1,6 +1,7 @@
 """Batches of records by HTTP POST."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 import httpx
@@ -8,6 +9,7 @@ from pydantic import SecretStr
 
 from entrance.errors import Forbidden, Malformed, Unavailable
 from orchestrator.egress.sending.messages import Message
+from orchestrator.egress.sending.streams import trusting
 
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 LONGEST_WAIT_S = 300.0
@@ -24,18 +26,27 @@ class HttpTarget:
     a receiver can tell by that, or by each event's `metadata.uid`.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, SecretStr], body: Body = "ndjson") -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, SecretStr],
+        body: Body = "ndjson",
+        *,
+        ca: Path | None = None,
+    ) -> None:
         self._url = url
         self._body = body
         self._http = httpx.Client(
+            verify=trusting(ca),
             headers={name: value.get_secret_value() for name, value in headers.items()},
             timeout=TIMEOUT,
             trust_env=False,
             follow_redirects=False,
         )
 
-    def begin(self, mark: str) -> None:
+    def begin(self, mark: str) -> str:
         """Nothing is to be done."""
+        return mark
 
     def send(self, batch: Sequence[Message], name: str) -> str:
         headers = {"Content-Type": _TYPES[self._body], "Idempotency-Key": name}

@@ -61,8 +61,9 @@ class SyslogTarget:
         self._host = host
         self._socket: socket.socket | None = None
 
-    def begin(self, mark: str) -> None:
+    def begin(self, mark: str) -> str:
         """Nothing is to be done."""
+        return mark
 
     def send(self, batch: Sequence[Message], name: str) -> str:  # noqa: ARG002 - it can't be told
         raw = [syslog(one, self._host) for one in batch]
@@ -114,19 +115,22 @@ class SyslogTarget:
         if at.scheme == "tcp":
             return plain
         try:
-            return _trust(at).wrap_socket(plain, server_hostname=at.host)
+            return trusting(at.ca, at.certificate).wrap_socket(plain, server_hostname=at.host)
         except BaseException:
             plain.close()
             raise
 
 
-def _trust(at: Collector) -> ssl.SSLContext:
+def trusting(ca: Path | None, certificate: Path | None = None) -> ssl.SSLContext:
+    """What TLS trusts: those in a file, or whom this machine trusts. Raises: Malformed."""
     try:
-        context = ssl.create_default_context(cafile=str(at.ca) if at.ca else None)
-        if at.certificate:
-            context.load_cert_chain(at.certificate)
+        context = ssl.create_default_context(cafile=str(ca) if ca else None)
+        if certificate:
+            context.load_cert_chain(certificate)
     except OSError as error:
-        raise Malformed(f"the certificates for {at} can't be used: {error}") from error
+        raise Malformed(
+            f"the certificates in {certificate or ca} can't be used: {error}"
+        ) from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 

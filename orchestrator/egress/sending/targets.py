@@ -1,7 +1,6 @@
 """Where records are sent to."""
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -13,8 +12,11 @@ from orchestrator.egress.sending.messages import Message
 class Target(Protocol):
     """Something that takes records."""
 
-    def begin(self, mark: str) -> None:
-        """Get ready. `mark` is what `send` last returned, or empty: what was begun after it is undone."""
+    def begin(self, mark: str) -> str:
+        """Get ready, and undo what was begun after `mark`, the last one that was kept (empty: none was).
+
+        Returns the mark of how it is now. Raises: Unavailable.
+        """
         ...
 
     def send(self, batch: Sequence[Message], name: str) -> str:
@@ -40,16 +42,14 @@ class FileTarget:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def begin(self, mark: str) -> None:
+    def begin(self, mark: str) -> str:
         inode, _, size = mark.partition(":")
-        if not size.isdecimal():
-            return
         try:
-            now = self._path.stat()
-            if str(now.st_ino) == inode and now.st_size > int(size):
-                os.truncate(self._path, int(size))
-        except FileNotFoundError:
-            return
+            with open(self._path, "ab", opener=_private) as file:
+                now = os.fstat(file.fileno())
+                if size.isdecimal() and str(now.st_ino) == inode and now.st_size > int(size):
+                    file.truncate(int(size))
+                return _mark(file.fileno())
         except OSError as error:
             raise self._unavailable(error) from error
 
@@ -59,10 +59,9 @@ class FileTarget:
                 file.writelines(one.body + b"\n" for one in batch)
                 file.flush()
                 os.fdatasync(file.fileno())
-                now = os.fstat(file.fileno())
+                return _mark(file.fileno())
         except OSError as error:
             raise self._unavailable(error) from error
-        return f"{now.st_ino}:{now.st_size}"
 
     def close(self) -> None:
         """Nothing is held."""
@@ -71,20 +70,9 @@ class FileTarget:
         return Unavailable(f"{self._path} can't be written: {error.strerror}")
 
 
-class StdoutTarget:
-    """Lines on stdout."""
-
-    def begin(self, mark: str) -> None:
-        """Nothing is to be done."""
-
-    def send(self, batch: Sequence[Message], name: str) -> str:  # noqa: ARG002 - nobody asks twice
-        for one in batch:
-            sys.stdout.buffer.write(one.body + b"\n")
-        sys.stdout.buffer.flush()
-        return ""
-
-    def close(self) -> None:
-        """Nothing is held."""
+def _mark(file: int) -> str:
+    now = os.fstat(file)
+    return f"{now.st_ino}:{now.st_size}"
 
 
 def _private(path: str, flags: int) -> int:

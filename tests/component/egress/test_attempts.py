@@ -63,6 +63,17 @@ def test_an_outcome_in_a_later_segment_comes_to_its_decision(log: FakeEgressLog)
     assert found == [("run-a", 201, "192.0.2.7:443"), ("run-b", 202, "192.0.2.9:443")]
 
 
+def test_what_caused_it_may_only_be_known_when_it_is_over(log: FakeEgressLog) -> None:
+    seq = log.decided(cause={"step": 3})
+    log.came(seq, cause={"step": 4, "tool": "Bash", "call": "c-2"})
+    late = log.decided(cause={"step": 5})
+    log.attempt(cause={"step": 6, "tool": "Read"})
+    log.seal()
+    log.came(late, cause={"step": 7, "tool": "Grep"})
+    found = rows(log.folder, "SELECT step, tool, call FROM attempts ORDER BY seq")
+    assert found == [(4, "Bash", "c-2"), (7, "Grep", None), (6, "Read", None)]
+
+
 def test_an_outcome_whose_decision_is_gone_is_no_attempt(log: FakeEgressLog) -> None:
     log.came(1)
     assert rows(log.folder, "FROM attempts") == []

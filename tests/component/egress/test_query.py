@@ -147,7 +147,7 @@ def test_an_answer_comes_with_its_columns(folder: Path) -> None:
         rows = list(answer.rows())
     assert answer.columns == ["seq", "host", "decided_at", "port"]
     assert answer.types == ["BIGINT", "VARCHAR", "TIMESTAMP", "INTEGER"]
-    assert rows == [[2, "0.example", "2026-11-30T12:00:02", 443]]
+    assert rows == [[2, "0.example", "2026-11-30T12:00:02+00:00", 443]]
     assert not answer.cut
 
 
@@ -159,6 +159,12 @@ def test_values_that_json_has_not_become_text(folder: Path) -> None:
         (row,) = answer.rows()
     assert row[0] == "1000000000000000019884624838656"
     assert row[1:3] == ["6162", "0.10"]
+
+
+def test_json_stays_json(folder: Path) -> None:
+    sql = "SELECT detail, NULL::JSON n, '[1]'::JSON j FROM attempts ORDER BY seq LIMIT 1"
+    with query(folder, sql) as answer:
+        assert list(answer.rows()) == [[{}, None, [1]]]
 
 
 def test_more_rows_than_wanted_are_cut_and_that_is_said(folder: Path) -> None:

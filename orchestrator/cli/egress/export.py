@@ -1,0 +1,220 @@
+"""`sandgate egress export`: the log, to other systems."""
+
+import hashlib
+import socket
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import SecretStr
+from rich.console import Console
+
+from orchestrator.cli.codes import Code, CommandFailed
+from orchestrator.cli.egress.options import (
+    DecisionOption,
+    DoorOption,
+    HostOption,
+    LogOption,
+    RunOption,
+    SinceOption,
+    log_folder,
+    progress,
+    wanted,
+)
+from orchestrator.cli.files import text_of
+from orchestrator.cli.place import JsonFlag, installation
+from orchestrator.cli.screen import escaped, print_json, say
+from orchestrator.egress.database import copy_to_parquet
+from orchestrator.egress.filters import Filter
+from orchestrator.egress.ocsf import Origin
+from orchestrator.egress.reader import Reader
+from orchestrator.egress.sending.cursor import CursorFile
+from orchestrator.egress.sending.export import PATIENCE_S, Export, Summary
+from orchestrator.egress.sending.http import HttpTarget
+from orchestrator.egress.sending.messages import Message
+from orchestrator.egress.sending.streams import Collector, SyslogTarget
+from orchestrator.egress.sending.targets import FileTarget, Target
+
+console = Console()
+STDOUT = "-"
+
+
+class Form(StrEnum):
+    """What is sent of a record."""
+
+    OCSF = "ocsf"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+class Kind(StrEnum):
+    """How it is sent."""
+
+    FILE = "file"
+    SYSLOG = "syslog"
+    HTTP = "http"
+
+
+class Body(StrEnum):
+    """What the body of a POST is."""
+
+    NDJSON = "ndjson"
+    ARRAY = "array"
+
+
+def export(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A file (- for stdout); udp://, tcp:// or tls://HOST[:PORT]; the URL to POST to."
+        ),
+    ],
+    form: Annotated[Form, typer.Option("--format", help="What is sent of a record.")] = Form.OCSF,
+    to: Annotated[Kind, typer.Option("--to", help="What the target is.")] = Kind.FILE,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes.")] = False,
+    run: RunOption = None,
+    host: HostOption = None,
+    door: DoorOption = None,
+    decision: DecisionOption = None,
+    since: SinceOption = "",
+    ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS: whom to trust, as PEM.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS: our certificate and its key, as PEM.")
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="HTTP: a header; VALUE may be @FILE, as a secret should."
+        ),
+    ] = None,
+    body: Annotated[
+        Body, typer.Option(help="HTTP: a record a line, or one array of them.")
+    ] = Body.NDJSON,
+    cursor: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where it is kept how far the target has got."),
+    ] = None,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="Forget how far it got, and send all of the log.")
+    ] = False,
+    log: LogOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Send the log on: each record once, going on where the last export to this target ended."""
+    folder = log_folder(log)
+    asked = wanted(run=run, host=host, door=door, decision=decision, since=since)
+    if form is Form.PARQUET:
+        _parquet(folder, target, to, asked)
+        return
+    secrets = dict(_header(one) for one in header or ())
+    place = _Stdout() if target == STDOUT else _target(to, target, ca, certificate, secrets, body)
+    kept = CursorFile(None if target == STDOUT else cursor or _cursor(f"{to} {target} {form}", log))
+    if from_start and kept.path:
+        kept.path.unlink(missing_ok=True)
+    made = Export(
+        folder,
+        place,
+        kept,
+        _origin(folder),
+        form=form.value,
+        wanted=asked,
+        patience_s=None if follow else PATIENCE_S,
+        told=lambda sentence: say(Console(stderr=True), sentence, "yellow"),
+    )
+    _send(made, kept, follow=follow, quiet=target == STDOUT, json=json)
+
+
+def _send(made: Export, kept: CursorFile, *, follow: bool, quiet: bool, json: bool) -> None:
+    try:
+        for _ in made.run(follow=follow):
+            pass
+    finally:
+        made.target.close()
+        if not quiet:
+            _tell(made.summary, kept, json=json)
+
+
+def _tell(summary: Summary, kept: CursorFile, *, json: bool) -> None:
+    if json:
+        facts = {name: getattr(summary, name) for name in ("sent", "first", "last", "lost")}
+        print_json({**facts, "cursor": kept.path})
+        return
+    which = f", from {summary.first} to {summary.last}" if summary.sent else ""
+    say(console, f"{summary.sent} records sent{which}; the cursor is {kept.path}")
+    if summary.lost:
+        sentence = "some records were removed by retention before they were sent"
+        say(Console(stderr=True), sentence, "red")
+
+
+def _parquet(folder: Path, target: str, to: Kind, asked: Filter) -> None:
+    if to is not Kind.FILE or target == STDOUT:
+        raise CommandFailed("--format parquet goes to a file", Code.USAGE)
+    with progress("reading the log") as told:
+        count = copy_to_parquet(folder, asked, Path(target), told=told)
+    say(console, f"{count} attempts are in {target}")
+
+
+def _target(
+    to: Kind,
+    target: str,
+    ca: Path | None,
+    certificate: Path | None,
+    secrets: Mapping[str, SecretStr],
+    body: Body,
+) -> Target:
+    match to:
+        case Kind.FILE:
+            return FileTarget(Path(target))
+        case Kind.SYSLOG:
+            try:
+                at = Collector.at(target, ca=ca, certificate=certificate)
+            except ValueError as error:
+                raise CommandFailed(f"{target}: {error}", Code.USAGE) from error
+            return SyslogTarget(at, socket.gethostname())
+        case Kind.HTTP:
+            if not target.startswith(("http://", "https://")):
+                raise CommandFailed(f"{target}: write http://... or https://...", Code.USAGE)
+            return HttpTarget(target, secrets, body.value, ca=ca)
+
+
+def _header(text: str) -> tuple[str, SecretStr]:
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise CommandFailed("--header: write NAME=VALUE, or NAME=@FILE", Code.USAGE)
+    return name, SecretStr(text_of(value).strip())
+
+
+def _cursor(what: str, log: Path | None) -> Path:
+    """Where the cursor of a target is by default: with the installation's own data."""
+    if log is not None:
+        raise CommandFailed("with --log, say where to keep how far it got: --cursor", Code.USAGE)
+    name = hashlib.sha256(what.encode()).hexdigest()[:12]
+    return installation().data("egress-cursors") / f"{name}.json"
+
+
+def _origin(folder: Path) -> Origin:
+    """Whose log it is, as its oldest segment says."""
+    lines = Reader(folder).read()
+    name = str(lines[0].fields.get("installation", "")) if lines else ""
+    return Origin(name or "sandgate", version("sandgate"))
+
+
+class _Stdout:
+    """Lines on stdout; what a terminal would obey is written as JSON's escapes."""
+
+    def begin(self, mark: str) -> str:
+        """Nothing is to be done."""
+        return mark
+
+    def send(self, batch: Sequence[Message], name: str) -> str:  # noqa: ARG002 - nobody asks twice
+        for one in batch:
+            print(escaped(one.body.decode(errors="replace")))  # noqa: T201 - stdout is the interface
+        return ""
+
+    def close(self) -> None:
+        """Nothing is held."""
