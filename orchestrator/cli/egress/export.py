@@ -34,7 +34,7 @@ from orchestrator.egress.reader import Reader
 from orchestrator.egress.sending.cursor import CursorFile
 from orchestrator.egress.sending.export import PATIENCE_S, Export, Summary
 from orchestrator.egress.sending.http import HttpTarget
-from orchestrator.egress.sending.messages import Message
+from orchestrator.egress.sending.messages import Format, Message
 from orchestrator.egress.sending.streams import Collector, SyslogTarget
 from orchestrator.egress.sending.targets import FileTarget, Target
 
@@ -48,6 +48,10 @@ class Form(StrEnum):
     OCSF = "ocsf"
     JSONL = "jsonl"
     PARQUET = "parquet"
+
+
+_RECORDS: Mapping[Form, Format] = {Form.OCSF: "ocsf", Form.JSONL: "jsonl"}
+"""The forms in which records are sent one by one."""
 
 
 class Kind(StrEnum):
@@ -121,7 +125,7 @@ def export(
         place,
         kept,
         _origin(folder),
-        form=form.value,
+        form=_RECORDS[form],
         wanted=asked,
         patience_s=None if follow else PATIENCE_S,
         told=lambda sentence: say(Console(stderr=True), sentence, "yellow"),
