@@ -147,6 +147,15 @@ class Log(Group):
     """The oldest sealed segments are removed when there are more MiB; by default there is no limit."""
 
 
+class Egress(Group):
+    """The egress proxy: what of the internet sandboxes reach. Without its files there is none."""
+
+    policy_file: Path | None = None
+    """The policy that the runner writes and the proxy reads."""
+    status_file: Path | None = None
+    """What the proxy says of the policy that it has in force."""
+
+
 class Runs(Group):
     """How runs are run."""
 
@@ -187,6 +196,7 @@ class Settings(BaseSettings):
     sandboxes: Sandboxes
     entrance: Entrance
     log: Log
+    egress: Egress = Egress()
     models: Models = Models()
     runs: Runs = Runs()
 

@@ -7,6 +7,7 @@ it says what came of its own decisions only.
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import structlog
 
 from entrance.errors import Unavailable
 from entrance.log.egress_log import EgressLog
+from entrance.log.records import Decided
 from entrance.log.wire import LINE_BYTES, Refused, Said, read, recorded, refused
 from entrance.ports import Addresses
 
@@ -27,9 +29,16 @@ UNANSWERED = 4096
 class Recorder:
     """Serves the wire of `wire` at a Unix socket that only its owner may connect to."""
 
-    def __init__(self, egress_log: EgressLog, addresses: Addresses) -> None:
+    def __init__(
+        self,
+        egress_log: EgressLog,
+        addresses: Addresses,
+        told: Callable[[Decided], None] = lambda _: None,
+    ) -> None:
+        """`told` hears of each decision that is on its way to the disk; it may not wait."""
         self._log = egress_log
         self._addresses = addresses
+        self._told = told
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
 
@@ -88,7 +97,10 @@ class Recorder:
 
     def _append(self, said: Said) -> "asyncio.Future[int]":
         if said.decided is not None:
-            return self._log.deciding(said.decided.record(self._addresses))
+            record = said.decided.record(self._addresses)
+            seq = self._log.deciding(record)
+            self._told(record)
+            return seq
         if said.outcome is None or not self._log.may_end(said.outcome.of, "egress"):
             raise Refused("of: there is no such open decision of the egress proxy", said.id)
         return self._log.ending(said.outcome.record())

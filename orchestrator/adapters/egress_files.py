@@ -1,6 +1,7 @@
 """The files of the egress policy: what the installation says, what was found, what the proxy reads."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,16 @@ from proxy.policy_file import PolicyFile
 _REGISTRIES: TypeAdapter[dict[str, Registry | NotHere]] = TypeAdapter(dict[str, Registry | NotHere])
 
 
+def own_policy_file(home: Path) -> Path:
+    """What the installation says for all its runs, as far as anybody has written it."""
+    return home / "egress" / "policy.yaml"
+
+
+def registries_file(home: Path) -> Path:
+    """Where what was found is kept."""
+    return home / "egress" / "registries.json"
+
+
 @dataclass(frozen=True, slots=True)
 class InstallationFiles:
     """`orchestrator.egress_policy.Sources` from files in the installation's home."""
@@ -26,7 +37,7 @@ class InstallationFiles:
     policy: Path
     """The installation's own policy; one that isn't there says nothing."""
     registries: Path
-    presets: dict[str, Preset]
+    presets: Mapping[str, Preset]
     subnet: str
     """The sandbox network's."""
 

@@ -19,6 +19,7 @@ from orchestrator.adapters.polarion.hiring import PolarionHiring
 from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
+from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
@@ -41,6 +42,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
         engagements=parts.tracker.engagements,
         desk=Desk(parts.world),
         now=parts.world.clock.now,
+        access=parts.inbox.asking if parts.inbox.policy else None,
     )
     outbound = door.Outbound(
         git=await stack.enter_async_context(git_session()),
@@ -63,7 +65,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
 
 async def open_recorder(settings: Settings, parts: Parts, stack: AsyncExitStack) -> Recorder:
     """Take in what the egress proxy decides. `stack` closes it at the latest. Raises: Unavailable."""
-    recorder = Recorder(parts.log, parts.registry)
+    recorder = Recorder(parts.log, parts.registry, parts.inbox.held)
     stack.push_async_callback(recorder.close)
     await recorder.open(settings.log.socket)
     return recorder
@@ -103,7 +105,11 @@ async def open_api(
     providers = {one.name: one for one in providers_of(settings)}
     prices = prices_of(settings.models.prices)
     models = ModelRoutes(parts.tracker, parts.vault, prices, providers)
-    app = make_api(token, health, RunRoutes(parts.world), team, tasks, models)
+    inbox = parts.inbox
+    approvals = ApprovalRoutes(
+        inbox.store, inbox.deciding(settings, parts.tracker, board), inbox.policy
+    )
+    app = make_api(token, health, RunRoutes(parts.world), team, tasks, models, approvals)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
     return await _listen(stack, runner, settings.api.host, settings.api.port)
 

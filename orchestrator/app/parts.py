@@ -24,11 +24,13 @@ from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import TaskDisks
 from orchestrator.adapters.firewall.admission import Firewall
+from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.adapters.polarion import KeyedLocks
 from orchestrator.adapters.polarion.tracker import PolarionTracker
+from orchestrator.app.egress import AnnouncingDoor, Inbox, make_inbox
 from orchestrator.app.polarion import Polarion
 from orchestrator.app.sandboxes import MIB, bridge_of, open_sandboxes
 from orchestrator.clock import WallClock
@@ -37,7 +39,7 @@ from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Clock
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.world import Limits, World
+from orchestrator.runner.world import Limits, NoEgress, World
 from orchestrator.settings import Settings
 
 HEARTBEATS_PER_TTL = 4
@@ -51,6 +53,7 @@ class Parts:
     vault: Vault
     registry: SessionRegistry
     log: EgressLog
+    inbox: Inbox
     polarion: Polarion
     tracker: PolarionTracker
     firewall: Firewall
@@ -75,13 +78,17 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     given = settings.sandboxes
     disks = TaskDisks(given.tasks, size_bytes=given.disk_mib * MIB)
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
+    runs, items = PocketBaseRuns(store), PocketBaseApprovals(store)
+    inbox = make_inbox(settings, registry, store=items, runs=runs, tracker=tracker, clock=clock)
+    policy = inbox.policy
     world = World(
         clock=clock,
         tracker=tracker,
-        runs=PocketBaseRuns(store),
+        runs=runs,
         disks=disks,
         sandboxes=open_sandboxes(settings, http, clock, firewall, stack),
-        door=registry,
+        door=AnnouncingDoor(registry, policy.changed) if policy else registry,
+        egress=policy or NoEgress(),
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
@@ -99,7 +106,18 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     )
     egress_log = _open_log(settings, clock)
     stack.push_async_callback(egress_log.close)
-    return Parts(store, vault, registry, egress_log, polarion, tracker, firewall, disks, world)
+    return Parts(
+        store=store,
+        vault=vault,
+        registry=registry,
+        log=egress_log,
+        inbox=inbox,
+        polarion=polarion,
+        tracker=tracker,
+        firewall=firewall,
+        disks=disks,
+        world=world,
+    )
 
 
 def _open_log(settings: Settings, clock: Clock) -> EgressLog:

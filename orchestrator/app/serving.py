@@ -41,10 +41,15 @@ async def serve(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
         parts = await make_parts(settings, stack)
         posture = _posture(settings)
-        reconciler = Reconciler(parts.world, new_run_id, lambda: posture.closed)
+        inbox = parts.inbox
+        policy = inbox.policy
+        reconciler = Reconciler(
+            parts.world, new_run_id, lambda: posture.closed or (policy.closed if policy else "")
+        )
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world)
         own = (_retention(settings, parts), LogFiles(settings.home / "log"))
+        asked = (inbox.holds, inbox.keeping, *((policy,) if policy else ()))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
@@ -58,7 +63,7 @@ async def serve(settings: Settings) -> None:
         async with asyncio.TaskGroup() as tasks:
             loops = [
                 tasks.create_task(loop.run())
-                for loop in (guard, posture, janitor, queue, watcher, *own)
+                for loop in (guard, posture, janitor, queue, watcher, *own, *asked)
             ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)

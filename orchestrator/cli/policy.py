@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from orchestrator.adapters.egress_files import read_registries
+from orchestrator.adapters.egress_files import read_registries, registries_file
 from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text
@@ -18,7 +18,6 @@ from orchestrator.domain.egress import Ground, Unreadable, rule_json
 from orchestrator.domain.egress_compile import Known, Layer, compile_policy
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.presets import Unavailable, rules_of, shipped_presets
-from orchestrator.stack.registries import registries_file
 
 app = typer.Typer(no_args_is_help=True, help="What runs may reach of the internet.")
 console = Console()

@@ -16,7 +16,7 @@ from orchestrator.domain.approval import Approval, ApprovalState
 from orchestrator.domain.egress import METHODS, READING, rule_from, rule_json
 from proxy.hosts import canonical_host
 from proxy.paths import readings
-from proxy.policy import Allow, Request, Rule, SandboxPolicy, decide
+from proxy.policy import Allow, Request, Rule, SandboxPolicy, decide, decide_tunnel
 from proxy.rules import DEFAULT_PORTS
 
 _ON_THE_WIRE = re.compile(r"[!-~]+")
@@ -146,7 +146,10 @@ def granted_of(rule: Rule) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One recorded try to reach the internet: what was asked, and what it was answered then."""
+    """One recorded try to reach the internet: what was asked, and what it was answered then.
+
+    A tunnel (CONNECT) that was refused says no more than where it was to lead: its URL ends there.
+    """
 
     at: datetime
     method: str
@@ -155,6 +158,7 @@ class Attempt:
     run: str = ""
     agent: str = ""
     project: str = ""
+    tunnel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,24 +183,26 @@ def back_test(rule: Rule, attempts: Iterable[Attempt], items: Sequence[Approval]
     alone = SandboxPolicy(
         run="", address=_NOBODY, token_sha256="0" * 64, rules=(replace(rule, uses=None),)
     )
-    denied = {
-        (item.wanted.get("method"), item.wanted.get("url"))
-        for item in items
-        if item.state is ApprovalState.DENIED
-    }
+    denied = [item.wanted for item in items if item.state is ApprovalState.DENIED]
+    requests = {(one.get("method"), one.get("url")) for one in denied}
+    hosts_denied = {one.get("host") for one in denied}
     hosts: Counter[str] = Counter()
     runs, person = set(), 0
     for one in attempts:
         if one.decision == "allow" or not _lets(alone, one):
             continue
-        hosts[urlsplit(one.url).hostname or ""] += 1
+        host = urlsplit(one.url).hostname or ""
+        hosts[host] += 1
         runs.add(one.run)
-        person += (one.method, one.url) in denied
+        person += host in hosts_denied if one.tunnel else (one.method, one.url) in requests
     return BackTest(hosts.total(), person, len(runs), dict(hosts.most_common(HOSTS_TOLD)))
 
 
 def _lets(policy: SandboxPolicy, one: Attempt) -> bool:
     try:
-        return isinstance(decide(Request.to(one.url, one.method), policy), Allow)
+        request = Request.to(one.url, one.method)
+        if one.tunnel:
+            return isinstance(decide_tunnel(request.host, request.port, policy), Allow)
+        return isinstance(decide(request, policy), Allow)
     except ValueError:
         return False

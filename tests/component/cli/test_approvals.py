@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.adapters.egress_files import write_registries
+from orchestrator.adapters.egress_files import registries_file, write_registries
 from orchestrator.cli.codes import Code
 from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import Approval, ApprovalState, Scope
@@ -13,7 +13,6 @@ from orchestrator.domain.egress_compile import Compiled
 from orchestrator.domain.presets import Registry, Unavailable, place_of
 from orchestrator.domain.run import RunState
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.registries import registries_file
 from proxy.policy import Rule
 from tests.fakes.clock import START
 from tests.fakes.run import a_run

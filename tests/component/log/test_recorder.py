@@ -240,3 +240,17 @@ async def test_a_log_that_can_not_be_written_is_an_error_and_then_goes_on(
 
 def test_only_its_owner_may_connect(place: Place) -> None:
     assert place.socket.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_is_decided_is_told_to_whoever_waits_for_it(place: Place) -> None:
+    told: list[Decided] = []
+    recorder = Recorder(place.log, place.registry, told.append)
+    path = place.socket.with_name("told.sock")
+    await recorder.open(path)
+    reader, writer = await asyncio.open_unix_connection(str(path))
+    proxy = Proxy(reader, writer)
+    assert "seq" in await proxy.ask(decided={**DECIDED, "decision": "hold", "reason": "ask"})
+    writer.close()
+    await recorder.close()
+    (record,) = told
+    assert (record.decision, record.session) == (Hold("ask"), SESSION)

@@ -174,6 +174,15 @@ def test_a_rule_is_tried_on_what_did_not_get_through() -> None:
     assert found == BackTest(3, 1, 2, {"a.example": 3})
 
 
+def test_a_tunnel_that_was_refused_says_only_where_it_was_to_lead() -> None:
+    rule = rule_of("i", wanted("https://a.example/docs", "GET"), NO_EDITS)
+    tunnel = replace(attempt("https://a.example:443/", method="CONNECT"), tunnel=True)
+    other = replace(tunnel, url="https://a.example:8443/")
+    denied = replace(ITEM, state=ApprovalState.DENIED, wanted={"host": "a.example"})
+    assert back_test(rule, [tunnel, other], []).would_allow == 1
+    assert back_test(rule, [tunnel, other], [denied]).denied_by_people == 1
+
+
 @given(st.text(max_size=60), st.sampled_from(["GET", "POST", "x"]))
 def test_no_text_makes_asking_raise_anything_else(place: str, method: str) -> None:
     try:

@@ -1,0 +1,120 @@
+"""What the internet needs of the runner: the policy of sandboxes, and the inbox."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from entrance.decision import Hold
+from entrance.log.records import Decided
+from entrance.registry import SessionRegistry
+from entrance.session import RunId, Session, TaskId
+from orchestrator.adapters.egress_files import (
+    InstallationFiles,
+    PolicyFiles,
+    own_policy_file,
+    registries_file,
+)
+from orchestrator.adapters.egress_record import RecordedAttempts
+from orchestrator.approvals.asking import Asking
+from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.holds import HeldRequest, Holds
+from orchestrator.approvals.keeping import Keeping
+from orchestrator.approvals.ports import ApprovalStore
+from orchestrator.board import Board, Wish
+from orchestrator.domain.presets import shipped_presets
+from orchestrator.domain.supervision import Decision
+from orchestrator.egress_policy import EgressPolicy
+from orchestrator.ports import Clock, Runs, Tracker
+from orchestrator.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncingDoor:
+    """`orchestrator.runner.world.Door`: the register of sessions, and who has to know of a change."""
+
+    registry: SessionRegistry
+    changed: Callable[[], None]
+
+    def open(self, session: Session) -> None:
+        self.registry.open(session)
+        self.changed()
+
+    def close(self, run: RunId) -> None:
+        self.registry.close(run)
+        self.changed()
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """The inbox, and the policy that its decisions go into; None: nothing of the internet is open here."""
+
+    store: ApprovalStore
+    asking: Asking
+    holds: Holds
+    keeping: Keeping
+    policy: EgressPolicy | None
+
+    def held(self, record: Decided) -> None:
+        """Something was recorded; what is held of it comes into the inbox."""
+        request = record.request
+        if isinstance(record.decision, Hold) and record.session and request and request.url:
+            cause: Mapping[str, Any] = {"rule": record.rule}
+            self.holds.tell(HeldRequest(record.session.run, request.method, request.url, cause))
+
+    def deciding(self, settings: Settings, tracker: Tracker, board: Board) -> Deciding:
+        """How its items are decided."""
+
+        async def wake(task: TaskId, words: str, user: str) -> None:
+            await board.decide(task, Wish(Decision.ANSWER, words, user))
+
+        return Deciding(
+            store=self.store,
+            runs=self.keeping.runs,
+            tracker=tracker,
+            clock=self.keeping.clock,
+            recorded=RecordedAttempts(settings.log.folder),
+            apply=self.keeping.apply,
+            wake=wake,
+        )
+
+
+def make_inbox(
+    settings: Settings,
+    registry: SessionRegistry,
+    *,
+    store: ApprovalStore,
+    runs: Runs,
+    tracker: Tracker,
+    clock: Clock,
+) -> Inbox:
+    """Put them together; the policy only where the settings name the proxy's files."""
+    policy: list[EgressPolicy] = []
+
+    async def apply() -> bool:
+        return await policy[0].apply() if policy else True
+
+    keeping = Keeping(store, runs, clock, apply)
+    given = settings.egress
+    if given.policy_file and given.status_file:
+        policy.append(
+            EgressPolicy(
+                sessions=registry.sessions,
+                runs=runs,
+                approvals=store,
+                claim=keeping.claim,
+                sources=_sources(settings),
+                files=PolicyFiles(given.policy_file, given.status_file),
+                clock=clock,
+            )
+        )
+    asking = Asking(store, runs, tracker, clock)
+    return Inbox(store, asking, Holds(asking), keeping, policy[0] if policy else None)
+
+
+def _sources(settings: Settings) -> InstallationFiles:
+    return InstallationFiles(
+        policy=own_policy_file(settings.home),
+        registries=registries_file(settings.home),
+        presets=shipped_presets(),
+        subnet=str(settings.sandboxes.subnet),
+    )

@@ -1,0 +1,37 @@
+"""What rules are tried on: the attempts in the log that didn't get through."""
+
+from datetime import UTC, timedelta
+from pathlib import Path
+
+from orchestrator.adapters.egress_record import RecordedAttempts
+from orchestrator.domain.access import Attempt
+from tests.fakes.egress_log import BEGAN, FakeEgressLog
+
+SINCE = BEGAN - timedelta(days=1)
+
+
+async def test_what_did_not_get_through_is_there_newest_first(tmp_path: Path) -> None:
+    log = FakeEgressLog(tmp_path / "log")
+    log.attempt()
+    log.decided(decision="deny", url="https://a.example/x", host="a.example")
+    log.seal()
+    log.decided(decision="hold", url="https://b.example/y", method="HEAD", host="b.example")
+    log.decided(decision="deny", kind="connect", method="CONNECT", url="", host="c.example")
+    log.decided(decision="deny", door="mcp", kind="tool_call")
+    tunnel, held, denied = await RecordedAttempts(log.folder).attempts(SINCE)
+    assert (tunnel.url, tunnel.tunnel) == ("https://c.example:443/", True)
+    assert (held.method, held.url, held.decision) == ("HEAD", "https://b.example/y", "hold")
+    assert denied == Attempt(
+        denied.at, "GET", "https://a.example/x", "deny", "run-1", "bot-rex", "WEB"
+    )
+    assert denied.at.tzinfo is UTC
+    assert BEGAN < denied.at < BEGAN + timedelta(minutes=1)
+
+
+async def test_what_is_older_is_left_out_and_no_log_is_no_attempt(tmp_path: Path) -> None:
+    log = FakeEgressLog(tmp_path / "log")
+    log.decided(decision="deny")
+    record = RecordedAttempts(log.folder)
+    assert len(await record.attempts(SINCE)) == 1
+    assert await record.attempts(BEGAN + timedelta(days=1)) == []
+    assert await RecordedAttempts(tmp_path / "none").attempts(SINCE) == []
