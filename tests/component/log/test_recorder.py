@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from entrance.decision import Allow
+from entrance.decision import Allow, Hold
 from entrance.log.egress_log import EgressLog
 from entrance.log.recorder import Recorder
 from entrance.log.records import Decided
