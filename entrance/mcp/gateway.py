@@ -19,7 +19,7 @@ from entrance.log.records import Audit, Decided, Outcome
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.catalogue import Entry, catalogue, granted
 from entrance.mcp.policy import decide
-from entrance.ports import Tool, ToolProvider, ToolResult
+from entrance.ports import Cause, Tool, ToolProvider, ToolResult
 from entrance.session import Session
 
 log = structlog.get_logger()
@@ -68,8 +68,10 @@ class Gateway:
             raise Unavailable("no tools can be listed: none is granted to this run")
         return listed
 
-    async def call(self, session: Session, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool by the name that it is shown under, if the session may.
+    async def call(
+        self, session: Session, name: str, arguments: Mapping[str, Any], call: str = ""
+    ) -> ToolResult:
+        """Call a tool by the name that it is shown under, if the session may. `call`: the call's id.
 
         Raises: Unavailable when the call, or what came of it, can't be recorded.
         """
@@ -84,6 +86,7 @@ class Gateway:
                 decision,
                 session,
                 detail={"arguments_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
+                cause=Cause(tool=name[:200], call=call),
             )
         )
         if entry is None or not isinstance(decision, Allow):

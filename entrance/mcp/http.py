@@ -57,7 +57,8 @@ async def _answer(gateway: Gateway, session: Session, asked: Reply | ListTools |
             except Unavailable as error:
                 return failure(asked.id, INTERNAL_ERROR, str(error))
         case CallTool():
-            return success(asked, _result(await gateway.call(session, asked.name, asked.arguments)))
+            called = gateway.call(session, asked.name, asked.arguments, asked.call)
+            return success(asked, _result(await called))
         case _:
             assert_never(asked)
 

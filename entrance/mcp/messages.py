@@ -43,6 +43,8 @@ class CallTool:
     era: Era
     name: str
     arguments: Mapping[str, Any]
+    call: str = ""
+    """The harness's own id of the call, where it tells it; else the message's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ INSTRUCTIONS = (
     "These tools are the only way to the world outside this sandbox. Every call is recorded. "
     "A refused call says why; do not look for another way round it."
 )
+_LONGEST_ID = 200
 _CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": False}}
 
 Asked = Reply | ListTools | CallTool
@@ -122,7 +123,14 @@ def _tools(request: Request, unknown_status: int) -> Asked:
             if not isinstance(name, str) or not isinstance(arguments, dict):
                 message = "tools/call needs a name, and arguments that are an object"
                 return failure(request.id, INVALID_PARAMS, message, status=400)
-            return CallTool(request.id, request.era, name, arguments)
+            return CallTool(request.id, request.era, name, arguments, _call_of(request))
         case _:
             message = f"Method not found: {request.method[:100]}"
             return failure(request.id, METHOD_NOT_FOUND, message, unknown_status)
+
+
+def _call_of(request: Request) -> str:
+    """Claude Code tells the id of the model's call, which stands in the transcript, too."""
+    meta = request.params.get("_meta")
+    told = meta.get("claudecode/toolUseId") if isinstance(meta, dict) else None
+    return told[:_LONGEST_ID] if isinstance(told, str) else str(request.id)[:_LONGEST_ID]

@@ -18,6 +18,7 @@ from entrance.log.segments import Rules
 from entrance.log.shelf import Shelf
 from entrance.log.signing import signer_from
 from entrance.log.trail import trail
+from entrance.ports import Causes
 from entrance.registry import SessionRegistry
 from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
@@ -104,7 +105,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
             if provider.dialect
         },
     )
-    egress_log = _open_log(settings, clock)
+    egress_log = _open_log(settings, clock, world.doings)
     stack.push_async_callback(egress_log.close)
     return Parts(
         store=store,
@@ -120,7 +121,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     )
 
 
-def _open_log(settings: Settings, clock: Clock) -> EgressLog:
+def _open_log(settings: Settings, clock: Clock, causes: Causes) -> EgressLog:
     given = settings.log
     age = None if given.keep_days is None else timedelta(days=given.keep_days)
     most = None if given.keep_mib is None else given.keep_mib * MIB
@@ -131,6 +132,7 @@ def _open_log(settings: Settings, clock: Clock) -> EgressLog:
         clock.now,
         installation=settings.name,
         rules=rules,
+        causes=causes,
     )
 
 

@@ -1,6 +1,5 @@
 """The step Follow: what the harness says is stored as events, until it is over or wants attention."""
 
-import asyncio
 from datetime import datetime, timedelta
 
 from entrance.errors import NotFound
@@ -10,6 +9,9 @@ from orchestrator.ports import Progress, Sandbox, WallsFell
 from orchestrator.runner.finish import finish
 from orchestrator.runner.heed import heed
 from orchestrator.runner.world import Limits, World
+
+RESTORED = 1000
+"""So many of a run's newest events say what it is doing, after a restart of the runner."""
 
 
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
@@ -27,6 +29,7 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
     until = beat + timedelta(seconds=world.limits.attention_s)
     await world.sandboxes.renew(sandbox)
     run = await world.counted(run.id)
+    await world.doings.restore(run.id, world.runs.events(run.id, run.events - RESTORED))
     while (now := world.clock.now()) < until and not run.cancelled_by:
         if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
             await world.sandboxes.renew(sandbox)
@@ -39,7 +42,7 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
         if over:
             await finish(world, run, over)
             return
-        await asyncio.sleep(world.limits.poll_s)
+        await world.doings.pause(run.id, world.limits.poll_s)
         run = await world.runs.get(run.id)
 
 

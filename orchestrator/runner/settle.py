@@ -41,6 +41,7 @@ async def settle(world: World, run: Run) -> None:
     now = world.clock.now()
     await world.amend(run.id, lambda r: after(r, RunEvent.SETTLED, now))
     world.outputs.forget(run.id)
+    world.doings.forget(run.id)
     log.info("run_ended", run=run.id, task=run.task, outcome=run.outcome, cause=run.cause)
 
 

@@ -14,6 +14,7 @@ from entrance.session import RunId, Session
 from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
 from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
+from orchestrator.runner.doings import Doings
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 
@@ -110,6 +111,8 @@ class World:
     """What harnesses said, as they said it."""
     execd_key: bytes = field(repr=False)
     egress: Egress = field(default_factory=NoEgress)
+    doings: Doings = field(default_factory=Doings)
+    """What each run is doing now."""
     dialects: Mapping[str, str] = field(default_factory=dict)
     """What model providers speak, as far as an operator has said so."""
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)
@@ -189,6 +192,8 @@ class World:
                 now = await self.runs.get(run)
                 continue
             self._whole.add(run)
+            last = told.events - 1
+            self.doings.heard(run, [*events, *(Event(last, at, *each) for each in unkept)])
             self.live.tell(run)
             return told
         raise Conflict(f"run {run} is being changed by others all the time")

@@ -58,6 +58,8 @@ async def test_a_call_is_on_record_before_and_after(door: Door) -> None:
     [decided], [came] = door.lines("tool_call"), door.lines("outcome")
     assert (decided["subject"], decided["decision"]) == ("tracker/get_item", "allow")
     assert len(decided["detail"]["arguments_sha256"]) == 64
+    assert decided["cause"]["tool"] == "get_item"
+    assert decided["cause"]["call"]
     assert (came["of"], came["result"]) == (decided["seq"], "ok")
     assert came["detail"]["touched"] == ["T-1"]
 

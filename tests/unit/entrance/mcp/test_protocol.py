@@ -75,14 +75,33 @@ def test_handshake_requests_are_read(version: str | None) -> None:
     headers = {"mcp-protocol-version": [version]} if version else {}
     assert read(headers, body("tools/list")) == ListTools(7, "handshake")
     call = read(headers, body("tools/call", {"name": "t", "arguments": {"a": 1}}))
-    assert call == CallTool(7, "handshake", "t", {"a": 1})
-    assert read(headers, body("tools/call", {"name": "t"})) == CallTool(7, "handshake", "t", {})
+    assert call == CallTool(7, "handshake", "t", {"a": 1}, "7")
+    assert read(headers, body("tools/call", {"name": "t"})) == CallTool(
+        7, "handshake", "t", {}, "7"
+    )
 
 
 def test_modern_requests_are_read() -> None:
     assert read(*modern("tools/list")) == ListTools(7, "modern")
     headers, raw = modern("tools/call", {"name": "t", "arguments": {"a": 1}}, mcp_name=" t\t")
-    assert read(headers, raw) == CallTool(7, "modern", "t", {"a": 1})
+    assert read(headers, raw) == CallTool(7, "modern", "t", {"a": 1}, "7")
+
+
+@pytest.mark.parametrize(
+    ("meta", "call"),
+    [
+        pytest.param({"claudecode/toolUseId": "toolu_1"}, "toolu_1", id="the harness's own"),
+        pytest.param({"claudecode/toolUseId": "x" * 999}, "x" * 200, id="cut"),
+        pytest.param({"claudecode/toolUseId": 3}, "7", id="no text"),
+        pytest.param([], "7", id="no object"),
+    ],
+)
+def test_a_call_is_known_by_the_harnesss_id_of_it_or_else_the_messages(
+    meta: object, call: str
+) -> None:
+    asked = read({}, body("tools/call", {"name": "t", "_meta": meta}))
+    assert isinstance(asked, CallTool)
+    assert asked.call == call
 
 
 def test_a_name_may_be_wrapped_in_base64() -> None:
