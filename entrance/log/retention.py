@@ -69,5 +69,8 @@ def _seals(shelf: Shelf, signer: Signer) -> list[Statement]:
 
 def _finish(shelf: Shelf, numbers: Iterable[int]) -> None:
     for number in numbers:
+        if shelf.segment(number).exists():
+            for copy in shelf.copies(number):
+                copy.unlink(missing_ok=True)
         shelf.segment(number).unlink(missing_ok=True)
         shelf.seal(number).unlink(missing_ok=True)

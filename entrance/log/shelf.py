@@ -35,6 +35,10 @@ class Shelf:
     def torn(self, number: int, offset: int) -> Path:
         return self.folder / f"egress-{number:08d}.torn-{offset}"
 
+    def copies(self, number: int) -> list[Path]:
+        """What readers keep beside a segment."""
+        return list(self.folder.glob(f"egress-{number:08d}.*.parquet"))
+
     @property
     def head(self) -> Path:
         return self.folder / "head.json"

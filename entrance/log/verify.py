@@ -6,7 +6,7 @@ to what it was earlier shows only against a head that was kept elsewhere: `Repor
 kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -37,11 +37,22 @@ class Report:
     finding: Finding | None = None
 
 
-def verify(shelf: Shelf, trust: Trust, processes: int = 1) -> Report:
-    """Look at the whole log, with so many processes. Raises: OSError when it can't be read."""
+def verify(
+    shelf: Shelf,
+    trust: Trust,
+    processes: int = 1,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Report:
+    """Look at the whole log, with so many processes.
+
+    `told` hears how many of how many segments are done. Raises: OSError when it can't be read.
+    """
     signed = vouched(shelf, trust)
     there = [one for one in signed.statements if one.type != "tombstone"]
-    looked = [one for one in _looked(shelf, there, processes) if one is not None]
+    looked = list[Looked]()
+    for done, one in enumerate(_looked(shelf, there, processes), start=1):
+        looked += [one] if one else []
+        told(done, len(there))
     found = [one.finding for one in looked if one.finding]
     found += [signed.finding] if signed.finding else []
     return Report(

@@ -6,6 +6,7 @@ from orchestrator.cli.egress.ask import ask
 from orchestrator.cli.egress.export import export
 from orchestrator.cli.egress.ls import ls
 from orchestrator.cli.egress.tail import tail
+from orchestrator.cli.egress.verify import check
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -14,4 +15,5 @@ app = typer.Typer(
 app.command()(ls)
 app.command()(tail)
 app.command("query")(ask)
+app.command("verify")(check)
 app.command()(export)
