@@ -29,7 +29,7 @@ def canonical_host(text: str) -> str:
     name = text.lower().removesuffix(".")
     labels = name.split(".")
     if len(name) > MAX_NAME or not all(_LABEL.fullmatch(label) for label in labels):
-        raise ValueError(f"{text[:80]!a} is no host name")
+        raise ValueError(f"{text.rpartition('@')[2][:80]!a} is no host name")
     # As browsers have it: a name whose last label is a number is read as an IPv4 address by somebody.
     if labels[-1].isdigit() or _HEX.fullmatch(labels[-1]):
         raise ValueError(f"{text!a} is an address; hosts are reached by name only")
@@ -42,7 +42,7 @@ def host_and_port(authority: str, default_port: int) -> tuple[str, int]:
     """The canonical host and the port of `host[:port]`. Raises: ValueError, in a sentence."""
     found = _HOST_PORT.fullmatch(authority)
     if found is None:
-        raise ValueError(f"{authority[:80]!a} is no host with a port")
+        raise ValueError("a place is a host, or a host and a port")
     port = int(found[2]) if found[2] else default_port
     if not 0 < port < 1 << 16:
         raise ValueError(f"{port} is no port")

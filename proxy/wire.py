@@ -28,7 +28,7 @@ STRIPPED = frozenset(
         ),
         *("x-http-method-override", "x-http-method", "x-method-override", "x-method"),
         *("x-forwarded-host", "x-forwarded-server", "x-host", "x-original-url", "x-rewrite-url"),
-        *("x-original-host", "forwarded", "via", "expect", "keep-alive", "te", "trailer"),
+        *("x-original-host", "forwarded", "via", "keep-alive", "te", "trailer"),
     }
 )
 """Never sent on: the proxy's own, what overrides method or place, what is between two hops."""
@@ -72,6 +72,20 @@ def flaw(wire: Wire) -> Deny | None:
     return None
 
 
+def tunnel_to(authority: str, headers: Headers) -> tuple[str, int] | Deny:
+    """The canonical host and the port of a CONNECT request, or what is wrong with it."""
+    try:
+        there = host_and_port(authority, 0)
+        hosts = [host_and_port(v.strip(), there[1]) for n, v in headers if n.lower() == "host"]
+    except ValueError as error:
+        return Deny(f"{error}", Cause.MALFORMED)
+    if any(host != there for host in hosts):
+        return Deny("Host names another place than CONNECT", Cause.DISAGREEMENT)
+    if any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in headers):
+        return Deny("CONNECT may not have a body", Cause.BODY)
+    return _header_lines(headers) or there
+
+
 def sent_on(headers: Iterable[tuple[str, str]]) -> Headers:
     """The headers that go on: without those of the proxy, and those that `Connection` names."""
     kept = tuple(headers)
@@ -95,17 +109,19 @@ def _line(wire: Wire) -> Deny | None:
     return None
 
 
-def _header_lines(wire: Wire) -> Deny | None:
-    size = sum(len(name) + len(value) + len(": \r\n") for name, value in wire.headers)
+def _header_lines(headers: Headers) -> Deny | None:
+    size = sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
     if size > MAX_HEADERS:
         return Deny(f"the headers are larger than {MAX_HEADERS} bytes", Cause.HEADER_SIZE)
-    if all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in wire.headers):
+    if all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers):
         return None
     return Deny("a header has characters that it can't have", Cause.MALFORMED)
 
 
 def _one_place(wire: Wire) -> Deny | None:
     """SNI, Host and authority against where it would go."""
+    if wire.scheme == "https" and not wire.tls:
+        return Deny("https is asked for through a tunnel (CONNECT)", Cause.MALFORMED)
     hosts = wire.all_of("host")
     if len(hosts) > 1 or (not hosts and not (wire.authority and wire.version == "HTTP/1.0")):
         return Deny("a request has one Host header", Cause.MALFORMED)
@@ -158,7 +174,7 @@ def wants_upgrade(wire: Wire) -> bool:
 
 CHECKS: tuple[Callable[[Wire], Deny | None], ...] = (
     _line,
-    _header_lines,
+    lambda wire: _header_lines(wire.headers),
     _one_place,
     _body,
     _upgrade,

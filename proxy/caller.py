@@ -1,0 +1,50 @@
+"""One client connection, as the parts that serve it share it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mitmproxy.connection import Connection
+
+from proxy.addresses import Network
+from proxy.decision import Allow
+from proxy.door import Door
+from proxy.policy import SandboxPolicy
+from proxy.reading import Reader
+
+
+@dataclass(slots=True, kw_only=True)
+class Caller:
+    """Who calls, what is read from it, and how it is cut off."""
+
+    door: Door
+    address: str
+    cut: Callable[[], None]
+    """End the connection at once, so that the other end sees that it was broken off."""
+    hang_up: Callable[[Connection], None]
+    """End a connection to a server."""
+    reader: Reader
+    """Of the innermost requests: of the tunnel's, once there is one."""
+    sandbox: SandboxPolicy | None = None
+    dialable: tuple[Network, ...] = ()
+    """Networks that what was allowed last may dial though they aren't public."""
+    undialable: str = ""
+    """Why what was to be dialled last was not, where that is forbidden."""
+    tunnel: "Tunnel | None" = None
+
+    @property
+    def run(self) -> str:
+        """The run, where it is known."""
+        return self.sandbox.run if self.sandbox is not None else ""
+
+
+@dataclass(slots=True)
+class Tunnel:
+    """A tunnel that was opened: where it goes, and whether anything was asked in it."""
+
+    host: str
+    port: int
+    allow: Allow
+    told: bool = False
+    """Something of it is in the log: a request, or itself."""
+    trouble: dict[str, str] = field(default_factory=dict)
+    """Why no request came."""

@@ -1,0 +1,184 @@
+"""One client connection in mitmproxy's core: its hooks, handed to the parts that answer them."""
+
+import asyncio
+import logging
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from mitmproxy.connection import Connection as Transport
+from mitmproxy.options import Options
+from mitmproxy.proxy import commands, events, server_hooks
+from mitmproxy.proxy.layer import NextLayerHook
+from mitmproxy.proxy.layers import tls, websocket
+from mitmproxy.proxy.layers.http import HTTPMode, _hooks
+from mitmproxy.proxy.mode_specs import ProxyMode
+from mitmproxy.proxy.server import LiveConnectionHandler
+
+from proxy.caller import Caller
+from proxy.decision import Cause, Deny
+from proxy.dial import Undialable, judge
+from proxy.door import Door
+from proxy.flows import Flows
+from proxy.reading import Rejected, reading
+from proxy.records import Attempt
+from proxy.tunnels import Tunnels
+
+MAX_RESPONSE_HEAD = 256 << 10
+_RESET = struct.pack("ii", 1, 0)
+_log = structlog.get_logger(__name__)
+Answer = Callable[[Any], Awaitable[None] | None]
+
+
+class Connection(LiveConnectionHandler):
+    """Serves one client. What goes wrong in it ends it."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        options: Options,
+        door: Door,
+    ) -> None:
+        super().__init__(reader, writer, options, ProxyMode.parse("regular"))
+        self._socket: socket.socket = writer.get_extra_info("socket")
+        self.layer, first = reading(self.layer.context, HTTPMode.regular)
+        self.caller = Caller(
+            door=door,
+            address=str(self.client.peername[0]),
+            cut=self.cut,
+            hang_up=self._hang_up,
+            reader=first,
+        )
+        self._flows = Flows(self.caller)
+        self._tunnels = Tunnels(self.caller)
+        self._decided = asyncio.Event()
+        self._decided.set()
+        self._head_bytes: int | None = None
+        self._answers = self._answering()
+
+    def cut(self) -> None:
+        """End it at once with a reset: what was going on can't be taken for whole."""
+        with suppress(OSError):
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        transport = self.transports.get(self.client)
+        if transport is not None and transport.handler is not None:
+            transport.handler.cancel("cut")
+
+    async def handle_hook(self, hook: commands.StartHook) -> None:
+        """Answer a hook of mitmproxy's; one that can't be answered ends the connection."""
+        answer = self._answers.get(type(hook))
+        if answer is None:
+            return
+        (argument,) = hook.args()
+        try:
+            awaited = answer(argument)
+            if awaited is not None:
+                await awaited
+        except Exception:  # noqa: BLE001 - a bug refuses what it is about, and nothing else
+            _log.exception("hook_failed", hook=hook.name)
+            self.cut()
+
+    async def server_event(self, event: events.Event) -> None:
+        """As mitmproxy's; nothing more is read of a client whose request is being decided."""
+        if isinstance(event, events.DataReceived):
+            if event.connection is self.client:
+                await self._decided.wait()
+                self._tunnels.passed(len(event.data), out=True)
+            else:
+                self._tunnels.passed(len(event.data), out=False)
+                self._bound_head(len(event.data))
+        await super().server_event(event)
+
+    def log(self, message: str, level: int = logging.INFO, exc_info: Any = None) -> None:
+        """What mitmproxy has to say is of interest when it is a bug: then the connection ends."""
+        if level >= logging.ERROR:
+            _log.error("engine_failed", message=message, exc_info=exc_info or None)
+            self.cut()
+
+    def _answering(self) -> dict[type[commands.StartHook], Answer]:
+        flows, tunnels = self._flows, self._tunnels
+        return {
+            NextLayerHook: tunnels.next_layer,
+            _hooks.HttpConnectHook: self._deciding(tunnels.asked),
+            _hooks.HttpRequestHeadersHook: self._deciding(self._requested),
+            _hooks.HttpResponseHeadersHook: self._responded,
+            _hooks.HttpResponseHook: flows.ended,
+            _hooks.HttpErrorHook: flows.failed,
+            websocket.WebsocketMessageHook: flows.frame,
+            websocket.WebsocketEndHook: flows.closed_socket,
+            tls.TlsStartClientHook: tunnels.start_tls,
+            tls.TlsStartServerHook: self._start_tls,
+            tls.TlsFailedClientHook: tunnels.failed_tls,
+            server_hooks.ServerConnectHook: self._dial,
+            server_hooks.ClientDisconnectedHook: self._finish,
+            Rejected: self._rejected,
+        }
+
+    def _deciding(self, answer: Answer) -> Answer:
+        async def decide(argument: Any) -> None:
+            self._decided.clear()
+            try:
+                awaited = answer(argument)
+                if awaited is not None:
+                    await awaited
+            finally:
+                self._decided.set()
+
+        return decide
+
+    async def _requested(self, flow: Any) -> None:
+        await self._flows.requested(flow)
+        self._head_bytes = 0
+
+    def _responded(self, flow: Any) -> None:
+        self._head_bytes = None
+        self._flows.responded(flow)
+
+    def _bound_head(self, number: int) -> None:
+        """mitmproxy reads a response's head however long it gets."""
+        if self._head_bytes is not None:
+            self._head_bytes += number
+            if self._head_bytes > MAX_RESPONSE_HEAD:
+                self.cut()
+
+    def _start_tls(self, data: Any) -> None:
+        host = data.conn.address[0]
+        data.conn.sni = host
+        data.ssl_conn = self.caller.door.upstream.connecting(host)
+
+    async def _dial(self, data: server_hooks.ServerConnectionHookData) -> None:
+        """The only way to a server: its name is resolved, and every address judged, right before."""
+        server, caller = data.server, self.caller
+        host, port = server.address[:2] if server.address else ("", 0)
+        try:
+            await judge(host, port, refused=caller.door.applied.refused, networks=caller.dialable)
+        except Undialable as error:
+            server.error = str(error)
+            if error.forbidden:
+                caller.undialable = str(error)
+
+    async def _rejected(self, reason: str) -> None:
+        caller = self.caller
+        if caller.tunnel is not None:
+            caller.tunnel.told = True
+        attempt = Attempt(
+            kind="rejected",
+            address=caller.address,
+            run=caller.run,
+            host=caller.tunnel.host if caller.tunnel is not None else "",
+            port=caller.tunnel.port if caller.tunnel is not None else None,
+        )
+        await caller.door.refuse(attempt, Deny(reason[:300], Cause.MALFORMED))
+
+    async def _finish(self, _client: Any) -> None:
+        self._flows.finish()
+        await self._tunnels.finish(self.client.sni)
+
+    def _hang_up(self, server: Transport) -> None:
+        transport = self.transports.get(server)
+        if transport is not None and transport.handler is not None:
+            transport.handler.cancel("enough")

@@ -1,0 +1,92 @@
+"""What all connections share: the policy in force, what runs have used, the log, the certificates."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from proxy.applied import Applied
+from proxy.decision import Allow, Cause, Decision, Deny, Refusal
+from proxy.exchange import Exchange
+from proxy.identity import identify
+from proxy.policy import Request, SandboxPolicy, decide, decide_tunnel
+from proxy.recorder import Recorder, Unrecorded
+from proxy.records import Attempt
+from proxy.tls import Leaves, Upstream
+from proxy.usage import Usage
+from proxy.wire import Wire, flaw, wants_upgrade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Decides attempts and has them recorded."""
+
+    applied: Applied
+    usage: Usage
+    recorder: Recorder
+    leaves: Leaves
+    upstream: Upstream
+    connections: set[Any] = field(default_factory=set)
+    """The client connections that are open."""
+
+    def status(self) -> dict[str, Any]:
+        """What the proxy says of itself."""
+        return self.applied.status(
+            connections=len(self.connections),
+            recorder=self.recorder.connected,
+            outcomes_waiting=self.recorder.outcomes_waiting,
+        )
+
+    def who(self, address: str, credentials: str | None) -> SandboxPolicy | Deny:
+        """Whose request it is."""
+        if self.applied.trouble:
+            return Deny("the egress policy can't be read", Cause.POLICY_UNREADABLE)
+        return identify(address, credentials, self.applied.sandboxes)
+
+    def still(self, sandbox: SandboxPolicy) -> SandboxPolicy | Deny:
+        """The sandbox as it is in the policy now."""
+        if self.applied.trouble:
+            return Deny("the egress policy can't be read", Cause.POLICY_UNREADABLE)
+        now = self.applied.sandboxes.get(sandbox.address)
+        if now is None or now.token_sha256 != sandbox.token_sha256:
+            return Deny("this run has ended", Cause.FOREIGN_IDENTITY)
+        return now
+
+    def tunnel(self, sandbox: SandboxPolicy, host: str, port: int) -> Decision:
+        """Whether a tunnel may be opened."""
+        return decide_tunnel(host, port, sandbox, self.usage.of(sandbox.run))
+
+    def request(self, sandbox: SandboxPolicy, wire: Wire) -> Decision:
+        """Whether a request may go out."""
+        found = flaw(wire)
+        if found is not None:
+            return found
+        request = Request(
+            method=wire.method,
+            scheme=wire.scheme,
+            host=wire.host,
+            port=wire.port,
+            target=wire.target,
+            upgrade=wants_upgrade(wire),
+        )
+        return decide(request, sandbox, self.usage.of(sandbox.run))
+
+    async def admit(
+        self, attempt: Attempt, allow: Allow, sandbox: SandboxPolicy
+    ) -> Exchange | Deny:
+        """Have an allowed attempt counted and recorded; what isn't recorded is refused."""
+        counted = any(rule.name == allow.rule and rule.uses is not None for rule in sandbox.rules)
+        # Before anybody else can decide: two requests don't share one use.
+        self.usage.request(sandbox.run, allow.rule, counted=counted)
+        try:
+            seq = await self.recorder.decided(attempt.decided(allow))
+        except Unrecorded as error:
+            self.usage.give_back(sandbox.run, allow.rule, counted=counted)
+            return Deny(f"nothing goes out unrecorded: {error}", Cause.NOT_RECORDED)
+        return Exchange(seq, sandbox.run, allow)
+
+    async def refuse(self, attempt: Attempt, refusal: Refusal) -> Refusal:
+        """Have a refusal recorded; it is refused in any case."""
+        try:
+            await self.recorder.decided(attempt.decided(refusal))
+        except Unrecorded as error:
+            return Deny(f"nothing is answered unrecorded: {error}", Cause.NOT_RECORDED)
+        return refusal

@@ -1,0 +1,174 @@
+"""Runs the proxy: mitmproxy's core without its program, HTTP/1.1 on both sides, one listener.
+
+mitmproxy's own `Master` and addons are left out: its certificates are RSA, its hooks pass through
+every addon, and its options are global.
+"""
+
+import asyncio
+import resource
+import signal
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import structlog
+from mitmproxy.options import Options
+
+from proxy.applied import Applied
+from proxy.authority import Authority
+from proxy.connection import Connection
+from proxy.dial import PinnedLoop
+from proxy.door import Door
+from proxy.recorder import Recorder
+from proxy.tls import Leaves, Upstream
+from proxy.usage import Usage
+
+LOOK_S = 0.1
+"""How often the policy file is looked at."""
+SAVE_EVERY = 20
+IDLE_S = 600
+MAX_CONNECTIONS = 256
+"""Of one address at a time."""
+FLUSH_S = 5.0
+BACKLOG = 512
+RESOLVERS = 32
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What the proxy is told at its start."""
+
+    host: str
+    port: int
+    policy: Path
+    recorder: Path
+    state: Path
+    """A folder of its own: status and usage."""
+    key: Path
+    certificate: Path
+    upstream: Path
+    """The bundle that servers are verified against."""
+
+    @property
+    def status(self) -> Path:
+        return self.state / "status.json"
+
+
+class Engine:
+    """The listener, its connections, and what is looked after meanwhile."""
+
+    def __init__(self, config: Config, door: Door) -> None:
+        self._config = config
+        self._door = door
+        self._options = _options()
+        self._by_address: Counter[str] = Counter()
+
+    async def serve(self, ending: asyncio.Event) -> None:
+        """Serve until `ending` is set. Raises: OSError when the address can't be listened on."""
+        server = await asyncio.start_server(
+            self._connected, self._config.host, self._config.port, backlog=BACKLOG
+        )
+        async with server, asyncio.TaskGroup() as group:
+            recording = group.create_task(self._door.recorder.run())
+            looking = group.create_task(self._look_after())
+            _log.info("proxy_listening", host=self._config.host, port=self._config.port)
+            await ending.wait()
+            server.close()
+            for connection in list(self._door.connections):
+                connection.cut()
+            await asyncio.sleep(0)
+            await self._door.recorder.flush(timeout_s=FLUSH_S)
+            self._door.usage.save()
+            looking.cancel()
+            recording.cancel()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = str(writer.get_extra_info("peername")[0])
+        if self._by_address[address] >= MAX_CONNECTIONS:
+            writer.transport.abort()
+            return
+        connection = Connection(reader, writer, self._options, self._door)
+        self._door.connections.add(connection)
+        self._by_address[address] += 1
+        try:
+            await connection.handle_client()
+        finally:
+            self._door.connections.discard(connection)
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+
+    async def _look_after(self) -> None:
+        applied, usage = self._door.applied, self._door.usage
+        looks = 0
+        while True:
+            if applied.refresh():
+                _log.info("policy_applied", generation=applied.generation, trouble=applied.trouble)
+                self._cut_removed()
+                usage.forget_all_but(one.run for one in applied.sandboxes.values())
+            looks += 1
+            if looks % SAVE_EVERY == 0:
+                usage.save()
+            applied.show(self._door.status())
+            await asyncio.sleep(LOOK_S)
+
+    def _cut_removed(self) -> None:
+        """A sandbox that is gone, or another at its address, keeps no connection."""
+        for connection in list(self._door.connections):
+            sandbox = connection.caller.sandbox
+            now = self._door.applied.sandboxes.get(connection.caller.address)
+            if now is None or (sandbox is not None and sandbox.token_sha256 != now.token_sha256):
+                connection.cut()
+
+
+def run(config: Config) -> None:
+    """Run it until SIGTERM or SIGINT. Raises: OSError or ValueError when it can't start."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold the authority's key
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    config.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    applied = Applied(config.policy, config.status)
+    authority = Authority.read(config.key, config.certificate)
+    with asyncio.Runner(loop_factory=PinnedLoop) as runner:
+        runner.run(_serve(config, applied, authority))
+
+
+async def _serve(config: Config, applied: Applied, authority: Authority) -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_task_factory(asyncio.eager_task_factory)  # most hooks are answered at once
+    loop.set_default_executor(ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve"))
+    ending = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ending.set)
+    applied.refresh()
+    door = Door(
+        applied=applied,
+        usage=Usage(config.state / "usage.json"),
+        recorder=Recorder(config.recorder),
+        leaves=Leaves(authority, lambda: datetime.now(UTC)),  # noqa: TID251 - where the clock comes in
+        upstream=Upstream(config.upstream),
+    )
+    with suppress(asyncio.CancelledError):
+        await Engine(config, door).serve(ending)
+
+
+def _options() -> Options:
+    """mitmproxy's, and those that its addons would define."""
+    options = Options(http2=False, rawtcp=False, websocket=True)
+    options.tcp_timeout = IDLE_S
+    of_addons: tuple[tuple[str, Any, Any], ...] = (
+        ("connection_strategy", str, "lazy"),
+        ("validate_inbound_headers", bool, True),
+        ("store_streamed_bodies", bool, False),
+        ("stream_large_bodies", str | None, None),
+        ("body_size_limit", str | None, None),
+        ("proxy_debug", bool, False),
+    )
+    for name, kind, value in of_addons:
+        options.add_option(name, kind, value, "")
+    return options

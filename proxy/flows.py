@@ -1,0 +1,314 @@
+"""The requests of one client connection: mitmproxy's hooks, answered by the policy."""
+
+from collections.abc import Iterable
+
+from mitmproxy.http import Headers as FlowHeaders
+from mitmproxy.http import HTTPFlow, Response
+
+from proxy.answers import as_json, refusal
+from proxy.caller import Caller
+from proxy.decision import Allow, Cause, Decision, Deny, Refusal
+from proxy.dial import is_own
+from proxy.exchange import Exchange
+from proxy.hosts import host_and_port
+from proxy.policy import SandboxPolicy
+from proxy.records import Attempt, Result
+from proxy.rules import DEFAULT_PORTS
+from proxy.wire import Headers, Wire, sent_on
+
+STATUS = "/.sandgate/status"
+"""The proxy's own state, told to this machine only."""
+_NOT_PASSED_BACK = frozenset(
+    {b"connection", b"keep-alive", b"upgrade", b"alt-svc", b"proxy-connection"}
+)
+_UPGRADE = ((b"Connection", b"Upgrade"), (b"Upgrade", b"websocket"))
+_SWITCHING = 101
+
+
+class Flows:
+    """Decides requests, hands allowed ones on, and follows them to their outcome."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._open: dict[str, tuple[HTTPFlow, Exchange]] = {}
+
+    async def requested(self, flow: HTTPFlow) -> None:
+        """A request's head has come in: decide it, and have that recorded, before anything leaves."""
+        caller = self._caller
+        if self._asks_for_status(flow):
+            flow.response = as_json(caller.door.status())
+            return
+        if caller.tunnel is not None:
+            caller.tunnel.told = True
+        sandbox = self._sandbox(flow)
+        wire = self._wire(flow)
+        decision = self._decide(flow, sandbox, wire)
+        attempt = self._attempt(sandbox, wire)
+        if isinstance(decision, Allow) and isinstance(sandbox, SandboxPolicy):
+            found = await caller.door.admit(attempt, decision, sandbox)
+            if isinstance(found, Exchange):
+                self._hand_on(flow, wire, found)
+                return
+            decision = found
+        elif not isinstance(decision, Allow):
+            decision = await caller.door.refuse(attempt, decision)
+        if not isinstance(decision, Allow):
+            self._refuse(flow, decision)
+
+    def responded(self, flow: HTTPFlow) -> None:
+        """A response's head has come in: it is passed on as it streams, or broken off."""
+        found = self._open.get(flow.id)
+        if found is None or flow.response is None:
+            return
+        exchange = found[1]
+        response = flow.response
+        exchange.status = response.status_code
+        exchange.heads_in += _size(response.headers.fields)
+        self._count(exchange, exchange.heads_in)
+        if response.status_code == _SWITCHING:
+            if not exchange.allow.upgrade:
+                exchange.cut = "the server switched protocols unasked"
+                self._caller.cut()
+            return
+        ends = _ends_with_connection(flow, response)
+        flow.response = _passed_back(response, ends_with_connection=ends)
+        refused = _content_flaw(response, exchange.allow, flow.request.method)
+        if refused:
+            self._replace(flow, exchange, refused)
+        else:
+            flow.response.stream = lambda data: self._received(exchange, data)
+
+    def ended(self, flow: HTTPFlow) -> None:
+        """A response has been passed on whole. One that became a WebSocket goes on."""
+        if flow.websocket is None:
+            self._tell(flow, "done")
+
+    def failed(self, flow: HTTPFlow) -> None:
+        """A request or its response broke off."""
+        self._tell(flow, "failed", error=flow.error.msg if flow.error else "")
+
+    def frame(self, flow: HTTPFlow) -> None:
+        """A WebSocket message passes."""
+        found = self._open.get(flow.id)
+        if found is None or flow.websocket is None:
+            return
+        for message in flow.websocket.messages:
+            body = found[1].sent if message.from_client else found[1].received
+            body.add(message.content)
+            self._count(found[1], len(message.content))
+        flow.websocket.messages.clear()
+
+    def closed_socket(self, flow: HTTPFlow) -> None:
+        """A WebSocket has ended."""
+        self._tell(flow, "done")
+
+    def finish(self) -> None:
+        """The client has gone: what was still going on ends here."""
+        for flow, _ in list(self._open.values()):
+            self._tell(flow, "failed", error="the client went away")
+
+    def _asks_for_status(self, flow: HTTPFlow) -> bool:
+        caller, line = self._caller, self._caller.reader.line
+        asked = caller.tunnel is None and not line.scheme and line.target == STATUS
+        return asked and flow.request.method == "GET" and is_own(caller.address)
+
+    def _sandbox(self, flow: HTTPFlow) -> SandboxPolicy | Deny:
+        """Outside a tunnel each request says whose it is; in one, the tunnel has."""
+        caller = self._caller
+        if caller.tunnel is not None and caller.sandbox is not None:
+            found = caller.door.still(caller.sandbox)
+        else:
+            credentials = flow.request.headers.get("proxy-authorization")
+            found = caller.door.who(caller.address, credentials)
+        caller.sandbox = found if isinstance(found, SandboxPolicy) else None
+        return found
+
+    def _wire(self, flow: HTTPFlow) -> Wire:
+        caller, request, line = self._caller, flow.request, self._caller.reader.line
+        tunnel = caller.tunnel
+        scheme = line.scheme if tunnel is None else request.scheme
+        host, port = (tunnel.host, tunnel.port) if tunnel is not None else ("", 0)
+        if tunnel is None:
+            host, port = _place(line.authority, scheme)
+        return Wire(
+            method=request.data.method.decode("latin-1"),
+            scheme=scheme,
+            host=host,
+            port=port,
+            target=line.target,
+            authority=line.authority,
+            version=request.http_version,
+            headers=_text(request.headers.fields),
+            tls=bool(tunnel is not None and flow.client_conn.tls),
+            sni=flow.client_conn.sni if tunnel is not None else None,
+        )
+
+    def _decide(self, flow: HTTPFlow, sandbox: SandboxPolicy | Deny, wire: Wire) -> Decision:
+        if isinstance(sandbox, Deny):
+            return sandbox
+        if self._caller.tunnel is None and not wire.scheme:
+            return Deny("a proxy is asked with the whole URL", Cause.MALFORMED)
+        found = self._caller.door.request(sandbox, wire)
+        if isinstance(found, Allow) and flow.error is not None:
+            return Deny(flow.error.msg, Cause.MALFORMED)
+        return found
+
+    def _attempt(self, sandbox: SandboxPolicy | Deny, wire: Wire) -> Attempt:
+        default = DEFAULT_PORTS.get(wire.scheme)
+        place = wire.host if wire.port == default else f"{wire.host}:{wire.port}"
+        # An absolute form is told as it came: it may name another place than the tunnel.
+        place = wire.authority.rpartition("@")[2] or place
+        return Attempt(
+            kind="request",
+            address=self._caller.address,
+            run=sandbox.run if isinstance(sandbox, SandboxPolicy) else "",
+            method=wire.method,
+            url=f"{wire.scheme}://{place}{wire.target}" if wire.scheme else wire.target,
+            host=wire.host,
+            port=wire.port or None,
+            sni=wire.sni,
+        )
+
+    def _refuse(self, flow: HTTPFlow, decision: Refusal) -> None:
+        """Its body isn't waited for."""
+        self._caller.reader.refused = decision
+        if flow.error is None:
+            flow.kill()  # type: ignore[no-untyped-call]
+
+    def _hand_on(self, flow: HTTPFlow, wire: Wire, exchange: Exchange) -> None:
+        """To exactly the place that was judged, in origin form."""
+        request, allow = flow.request, exchange.allow
+        place = (
+            allow.host if wire.port == DEFAULT_PORTS[wire.scheme] else f"{allow.host}:{wire.port}"
+        )
+        kept = [(n, v) for n, v in sent_on(wire.headers) if n.lower() != "host"]
+        fields = [(b"Host", place.encode()), *((_raw(n), _raw(v)) for n, v in kept)]
+        if allow.upgrade:
+            fields = [one for one in fields if one[0].lower() != b"upgrade"] + list(_UPGRADE)
+        request.data.host, request.data.port = allow.host, wire.port
+        request.data.scheme, request.data.authority = wire.scheme.encode(), b""
+        request.data.path = wire.target.encode("latin-1")
+        request.headers = FlowHeaders(fields)
+        exchange.heads_out += len(wire.target) + _size(fields)
+        self._count(exchange, exchange.heads_out)
+        self._caller.dialable, self._caller.undialable = allow.networks, ""
+        self._open[flow.id] = (flow, exchange)
+        if {"content-length", "transfer-encoding"} & {name.lower() for name, _ in kept}:
+            request.stream = lambda data: self._sent(exchange, data)
+
+    def _sent(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
+        exchange.sent.add(data)
+        self._count(exchange, len(data))
+        return _unless_cut(exchange, data)
+
+    def _received(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
+        exchange.received.add(data)
+        most = exchange.allow.max_bytes
+        if most is not None and exchange.received.count > most:
+            self._break_off(exchange, f"the response is larger than the {most} bytes allowed")
+        self._count(exchange, len(data))
+        return _unless_cut(exchange, data)
+
+    def _count(self, exchange: Exchange, number: int) -> None:
+        caller = self._caller
+        used = caller.door.usage.transferred(exchange.run, number)
+        limit = caller.sandbox.limits.bytes if caller.sandbox is not None else None
+        if limit is not None and used > limit:
+            self._break_off(exchange, f"the run has used up its {limit} bytes")
+
+    def _break_off(self, exchange: Exchange, reason: str) -> None:
+        exchange.cut = exchange.cut or reason
+        self._caller.cut()
+
+    def _replace(self, flow: HTTPFlow, exchange: Exchange, reason: str) -> None:
+        """Answer with a refusal in the response's place, and read no more of it."""
+        answer = refusal(Deny(reason, Cause.CONTENT))
+        text = [answer.raw_content or b""]
+        exchange.cut = reason
+
+        def instead(_data: bytes) -> Iterable[bytes]:
+            given, text[:] = list(text), []
+            self._caller.hang_up(flow.server_conn)
+            return given
+
+        flow.response = answer
+        flow.response.stream = instead
+
+    def _tell(self, flow: HTTPFlow, result: Result, **detail: str) -> None:
+        found = self._open.pop(flow.id, None)
+        if found is None:
+            return
+        exchange, server = found[1], flow.server_conn
+        target = f"{server.peername[0]}:{server.peername[1]}" if server.peername else ""
+        if self._caller.undialable:
+            result, detail = "refused", {"reason": self._caller.undialable}
+        outcome = exchange.outcome(result, target, **{k: v for k, v in detail.items() if v})
+        self._caller.door.recorder.outcome(outcome.record())
+
+
+def _unless_cut(exchange: Exchange, data: bytes) -> Iterable[bytes]:
+    """No chunk at all where nothing goes on: an empty one would be the end of a chunked body, and what
+    was cut off would look whole.
+    """
+    return [data] if data and not exchange.cut else []
+
+
+def _place(authority: str, scheme: str) -> tuple[str, int]:
+    try:
+        return host_and_port(authority, DEFAULT_PORTS.get(scheme, 0))
+    except ValueError:
+        return authority, 0  # the judging says what is wrong with it
+
+
+def _ends_with_connection(flow: HTTPFlow, response: Response) -> bool:
+    """Whether the body ends where the server closes, and the client can be told better."""
+    framed = {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
+    bodiless = flow.request.method == "HEAD" or response.status_code in {204, 304}
+    return not framed and not bodiless and flow.request.http_version == "HTTP/1.1"
+
+
+def _passed_back(response: Response, *, ends_with_connection: bool) -> Response:
+    """The response for the client: without what is between us and the server.
+
+    A body that ends with the connection gets a framing whose end can't be mistaken, so that one that
+    was broken off isn't taken for whole.
+    """
+    fields = [one for one in response.headers.fields if one[0].lower() not in _NOT_PASSED_BACK]
+    data = response.data
+    if ends_with_connection:
+        fields.append((b"Transfer-Encoding", b"chunked"))
+    return Response(
+        b"HTTP/1.1",
+        data.status_code,
+        data.reason,
+        FlowHeaders(fields),
+        None,
+        None,
+        data.timestamp_start,
+        data.timestamp_end,
+    )
+
+
+def _content_flaw(response: Response, allow: Allow, method: str) -> str:
+    """Why the body may not be passed on; empty when it may."""
+    length = response.headers.get("content-length", "")
+    if method == "HEAD" or response.status_code in {204, 304} or length == "0":
+        return ""
+    if allow.max_bytes is not None and length.isdigit() and int(length) > allow.max_bytes:
+        return f"the response has {length} bytes, {allow.max_bytes} are allowed"
+    found = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if allow.types and not {found, f"{found.partition('/')[0]}/*"} & allow.types:
+        return f"{found or 'no type'} is not among the types allowed of {allow.host}"
+    return ""
+
+
+def _text(fields: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("latin-1")
+
+
+def _size(fields: Iterable[tuple[bytes, bytes]]) -> int:
+    return sum(len(name) + len(value) + len(": \r\n") for name, value in fields)

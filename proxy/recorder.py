@@ -1,0 +1,146 @@
+"""Tells the one log of the installation: newline JSON over a Unix socket, answered per record.
+
+A decision is on the disk there before anything of it leaves; without its acknowledgement nothing
+does. Outcomes are told again until they are acknowledged.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 10.0
+"""The recorder may be restarting for so long."""
+RETRY_S = 0.1
+KEPT_OUTCOMES = 100_000
+_LINE = 1 << 20
+
+Record = Mapping[str, Any]
+
+
+class Unrecorded(Exception):
+    """The log has not acknowledged the record: what it is about may not happen."""
+
+
+class Recorder:
+    """Appends to the log. `run` must be running in a task of its own."""
+
+    def __init__(self, socket: Path, *, patience_s: float = PATIENCE_S) -> None:
+        self._socket = socket
+        self._patience_s = patience_s
+        self._writer: asyncio.StreamWriter | None = None
+        self._connected = asyncio.Event()
+        self._last_id = 0
+        self._waiting: dict[int, asyncio.Future[int]] = {}
+        self._outcomes: deque[Record] = deque(maxlen=KEPT_OUTCOMES)
+        self._untold = asyncio.Event()
+        self._all_told = asyncio.Event()
+        self._all_told.set()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the recorder is there."""
+        return self._connected.is_set()
+
+    @property
+    def outcomes_waiting(self) -> int:
+        """How many outcomes have yet to be told."""
+        return len(self._outcomes)
+
+    async def decided(self, record: Record) -> int:
+        """The record's number in the log, once it is on the disk. Raises: Unrecorded."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._connected.wait()
+                return await self._ask("decided", record)
+        except TimeoutError as error:
+            raise Unrecorded("the log did not acknowledge the request in time") from error
+
+    def outcome(self, record: Record) -> None:
+        """Have the outcome told, now or when the recorder is there again."""
+        self._outcomes.append(record)
+        self._all_told.clear()
+        self._untold.set()
+
+    async def run(self) -> None:
+        """Keep the connection, and tell outcomes. Ends when cancelled, the last outcomes told or lost."""
+        async with asyncio.TaskGroup() as group:
+            telling = group.create_task(self._tell_outcomes())
+            try:
+                while True:
+                    with suppress(OSError):
+                        await self._one_connection()
+                    await asyncio.sleep(RETRY_S)
+            finally:
+                telling.cancel()
+
+    async def flush(self, *, timeout_s: float) -> None:
+        """Wait until all outcomes are told, at most so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._all_told.wait()
+
+    async def _one_connection(self) -> None:
+        reader, writer = await asyncio.open_unix_connection(self._socket, limit=_LINE)
+        self._writer = writer
+        self._connected.set()
+        try:
+            async for line in reader:
+                self._answered(line)
+        except ValueError:
+            pass  # an answer longer than any of ours: not the recorder
+        finally:
+            self._connected.clear()
+            self._writer = None
+            writer.close()
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(Unrecorded("the log went away"))
+            self._waiting.clear()
+
+    def _answered(self, line: bytes) -> None:
+        try:
+            answer = json.loads(line)
+            waiting = self._waiting.pop(answer["id"], None)
+        except (ValueError, KeyError, TypeError):
+            return  # whoever waits for it will run out of patience
+        if waiting is None or waiting.done():
+            return
+        if isinstance(answer.get("seq"), int):
+            waiting.set_result(answer["seq"])
+        else:
+            waiting.set_exception(Unrecorded(f"the log can't be written: {answer.get('error')}"))
+
+    async def _ask(self, kind: str, record: Record) -> int:
+        if self._writer is None:
+            raise Unrecorded("the log is not there")
+        self._last_id = number = self._last_id + 1
+        waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
+        line = json.dumps({"id": number, kind: record}, separators=(",", ":"))
+        self._writer.write(line.encode(errors="replace") + b"\n")
+        try:
+            seq: int = await waiting
+        finally:
+            self._waiting.pop(number, None)
+        return seq
+
+    async def _tell_outcomes(self) -> None:
+        while True:
+            await self._untold.wait()
+            await self._connected.wait()
+            batch = list(self._outcomes)
+            told = await asyncio.gather(
+                *(self._ask("outcome", one) for one in batch), return_exceptions=True
+            )
+            # In order: those before the first that failed are told, the rest again.
+            for result in told:
+                if isinstance(result, BaseException):
+                    await asyncio.sleep(RETRY_S)
+                    break
+                self._outcomes.popleft()
+            if not self._outcomes:
+                self._untold.clear()
+                self._all_told.set()

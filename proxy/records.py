@@ -1,0 +1,93 @@
+"""The two records of an attempt, as the log takes them [pure]. What doesn't apply is left out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from proxy.decision import Decision
+
+DOOR = "egress"
+Kind = Literal["request", "tunnel", "rejected"]
+"""A request; a tunnel that was refused, is opaque, or held no request; what was no request."""
+Result = Literal["done", "failed", "cut", "refused", "unused"]
+_MAX_TEXT = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What is known of an attempt when it is decided."""
+
+    kind: Kind
+    address: str
+    run: str = ""
+    method: str = ""
+    url: str = ""
+    host: str = ""
+    port: int | None = None
+    sni: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def decided(self, decision: Decision) -> dict[str, Any]:
+        """The first record."""
+        detail = dict(self.detail)
+        if decision.word != "allow":
+            detail["cause"] = str(decision.cause)  # type: ignore[union-attr]
+        return _without_empty(
+            {
+                "door": DOOR,
+                "kind": self.kind,
+                "run": self.run,
+                "address": self.address,
+                "method": self.method[:32],
+                "url": self.url[:_MAX_TEXT],
+                "host": self.host[:256],
+                "port": self.port,
+                "sni": self.sni,
+                "decision": decision.word,
+                "rule": decision.rule,
+                "reason": decision.reason,
+                "detail": detail,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of an attempt. Bytes are those of HTTP, heads included; out is to the world."""
+
+    of: int
+    result: Result
+    run: str = ""
+    status: int | None = None
+    bytes_out: int = 0
+    bytes_in: int = 0
+    request_sha256: str = ""
+    response_sha256: str = ""
+    hashed_bytes: int = 0
+    """Of the response's body, so many were hashed."""
+    target: str = ""
+    """The address that was dialled, with its port."""
+    ms: float = 0
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The second record."""
+        counts = {"bytes_out": self.bytes_out, "bytes_in": self.bytes_in}
+        return counts | _without_empty(
+            {
+                "of": self.of,
+                "run": self.run,
+                "result": self.result,
+                "status": self.status,
+                "request_sha256": self.request_sha256,
+                "response_sha256": self.response_sha256,
+                "hashed_bytes": self.hashed_bytes,
+                "target": self.target,
+                "ms": round(self.ms, 1),
+                "detail": dict(self.detail),
+            }
+        )
+
+
+def _without_empty(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value not in ("", None, {}, 0)}

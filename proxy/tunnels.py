@@ -1,0 +1,184 @@
+"""Tunnels of one client connection: opened without dialling, opaque only where a rule says so."""
+
+from mitmproxy.connection import Server
+from mitmproxy.http import HTTPFlow
+from mitmproxy.proxy import layer
+from mitmproxy.proxy.layers import TCPLayer
+from mitmproxy.proxy.layers.http import HTTPMode
+from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer, parse_client_hello
+from mitmproxy.tls import TlsData
+
+from proxy.answers import refusal
+from proxy.caller import Caller, Tunnel
+from proxy.decision import Allow, Cause, Deny, Refusal
+from proxy.exchange import Exchange
+from proxy.hosts import canonical_host
+from proxy.policy import SandboxPolicy
+from proxy.reading import reading
+from proxy.records import Attempt
+from proxy.wire import tunnel_to
+
+_TLS_RECORD = b"\x16"
+_TLS_RECORD_HEAD = 3
+_ENCRYPTED_CLIENT_HELLO = 0xFE0D
+
+
+class Tunnels:
+    """CONNECT, and what is spoken in a tunnel."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._opaque: tuple[Exchange, Server] | None = None
+
+    async def asked(self, flow: HTTPFlow) -> None:
+        """A client asks for a tunnel. An allowed one is recorded by what is asked in it, or at its end."""
+        caller = self._caller
+        opened = self._open(flow)
+        if isinstance(opened, Tunnel):
+            caller.tunnel = opened
+            flow.request.data.host, flow.request.data.port = opened.host, opened.port
+        else:
+            attempt = self._attempt(caller.reader.line.authority)
+            flow.response = refusal(await caller.door.refuse(attempt, opened))
+
+    async def next_layer(self, asking: layer.NextLayer) -> None:
+        """What is spoken in the tunnel: TLS that we open, TLS that we don't, or plain HTTP."""
+        tunnel, context = self._caller.tunnel, asking.context
+        data: bytes = asking.data_client()  # type: ignore[no-untyped-call]
+        if tunnel is None:
+            return
+        in_tls = any(isinstance(one, ClientTLSLayer) for one in context.layers)
+        if not in_tls and tunnel.allow.splice:
+            await self._splice(asking, tunnel, data)
+        elif not in_tls and data[:1] == _TLS_RECORD:
+            if len(data) >= _TLS_RECORD_HEAD:
+                asking.layer = ServerTLSLayer(context)
+                asking.layer.child_layer = ClientTLSLayer(context)
+        else:
+            asking.layer, self._caller.reader = reading(context, HTTPMode.transparent)
+
+    def start_tls(self, data: TlsData) -> None:
+        """Present the host that the client named, so that it can be told if that isn't the tunnel's."""
+        tunnel = self._caller.tunnel
+        if tunnel is None:
+            return
+        try:
+            host = canonical_host(data.context.client.sni or "")
+        except ValueError:
+            host = tunnel.host
+        data.ssl_conn = self._caller.door.leaves.accepting(host)
+
+    def failed_tls(self, data: TlsData) -> None:
+        """The client didn't want our certificate, or spoke no TLS that we do."""
+        if self._caller.tunnel is not None:
+            self._caller.tunnel.trouble = {"error": f"TLS with the client: {data.conn.error}"}
+
+    def passed(self, number: int, *, out: bool) -> None:
+        """So many bytes passed through an opaque tunnel."""
+        if self._opaque is None:
+            return
+        exchange = self._opaque[0]
+        body = exchange.sent if out else exchange.received
+        body.count += number
+        used = self._caller.door.usage.transferred(exchange.run, number)
+        limit = self._caller.sandbox.limits.bytes if self._caller.sandbox is not None else None
+        most = exchange.allow.max_bytes
+        if limit is not None and used > limit:
+            exchange.cut = f"the run has used up its {limit} bytes"
+        elif most is not None and exchange.received.count > most:
+            exchange.cut = f"more than the {most} bytes allowed came back"
+        if exchange.cut:
+            self._caller.cut()
+
+    async def finish(self, sni: str | None) -> None:
+        """The client has gone: tell what an opaque tunnel moved, or that nothing was asked in one."""
+        tunnel, caller = self._caller.tunnel, self._caller
+        if self._opaque is not None:
+            exchange, server = self._opaque
+            peer = server.peername
+            target = f"{peer[0]}:{peer[1]}" if peer else ""
+            reason = {"reason": caller.undialable or server.error or ""}
+            outcome = (
+                exchange.outcome("done", target)
+                if peer
+                else exchange.outcome("refused", "", **reason)
+            )
+            caller.door.recorder.outcome(outcome.record())
+        elif tunnel is not None and not tunnel.told and caller.sandbox is not None:
+            attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni=sni)
+            exchange_or_not = await caller.door.admit(attempt, tunnel.allow, caller.sandbox)
+            if isinstance(exchange_or_not, Exchange):
+                outcome = exchange_or_not.outcome("unused", "", **tunnel.trouble)
+                caller.door.recorder.outcome(outcome.record())
+
+    def _open(self, flow: HTTPFlow) -> Tunnel | Refusal:
+        caller = self._caller
+        headers = flow.request.headers.fields
+        sandbox = caller.door.who(caller.address, flow.request.headers.get("proxy-authorization"))
+        if isinstance(sandbox, Deny):
+            return sandbox
+        caller.sandbox = sandbox
+        text = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in headers)
+        place = tunnel_to(caller.reader.line.authority, text)
+        if isinstance(place, Deny):
+            return place
+        decision = caller.door.tunnel(sandbox, *place)
+        return (
+            Tunnel(decision.host, place[1], decision) if isinstance(decision, Allow) else decision
+        )
+
+    async def _splice(self, asking: layer.NextLayer, tunnel: Tunnel, data: bytes) -> None:
+        try:
+            hello = parse_client_hello(data)
+        except ValueError:
+            hello = None
+            refused: Deny | None = Deny("only TLS is let through here", Cause.MALFORMED)
+        else:
+            if hello is None:
+                return  # it has not come in whole
+            refused = _hello_flaw(hello.sni, [kind for kind, _ in hello.extensions], tunnel.host)
+        caller = self._caller
+        sandbox = caller.door.still(caller.sandbox) if caller.sandbox is not None else None
+        if isinstance(sandbox, Deny):
+            refused = sandbox
+        tunnel.told = True
+        sni = hello.sni if hello is not None else None
+        attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni=sni)
+        if refused is not None or not isinstance(sandbox, SandboxPolicy):
+            if refused is not None:
+                await caller.door.refuse(attempt, refused)
+            caller.cut()
+            return
+        found = await caller.door.admit(attempt, tunnel.allow, sandbox)
+        if not isinstance(found, Exchange):
+            caller.cut()
+            return
+        caller.dialable = tunnel.allow.networks
+        self._opaque = (found, asking.context.server)
+        self.passed(len(data), out=True)
+        asking.layer = TCPLayer(asking.context, ignore=True)
+
+    def _attempt(self, authority: str, sni: str | None = None) -> Attempt:
+        host, _, port = authority.rpartition("@")[2].rpartition(":")
+        return Attempt(
+            kind="tunnel",
+            address=self._caller.address,
+            run=self._caller.run,
+            method="CONNECT",
+            host=host,
+            port=int(port) if port.isdecimal() and port.isascii() else None,
+            sni=sni,
+        )
+
+
+def _hello_flaw(sni: str | None, extensions: list[int], host: str) -> Deny | None:
+    """What keeps a ClientHello from going through unopened: it must name the tunnel's host, in clear."""
+    if _ENCRYPTED_CLIENT_HELLO in extensions:
+        return Deny("an encrypted ClientHello could name another host", Cause.DISAGREEMENT)
+    try:
+        named = canonical_host(sni or "")
+    except ValueError as error:
+        return Deny(f"SNI: {error}", Cause.DISAGREEMENT)
+    if named != host:
+        return Deny(f"SNI says {named}, the tunnel is to {host}", Cause.DISAGREEMENT)
+    return None

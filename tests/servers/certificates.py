@@ -1,0 +1,64 @@
+"""A certificate authority of the test's own internet, and server contexts signed by it."""
+
+import ssl
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+
+class WebAuthority:
+    """Signs certificates for the servers of a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "The test's own web")])
+        self._identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
+        certificate = (
+            self._builder(self._name, self._key.public_key())
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(self._identifier, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        self.file = folder / "web-authority.pem"
+        self.file.write_bytes(certificate.public_bytes(Encoding.PEM))
+
+    def context(self, names: Sequence[str]) -> ssl.SSLContext:
+        """A server's context for these names."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(self._identifier)
+        leaf = (
+            self._builder(subject, key.public_key())
+            .add_extension(
+                x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False
+            )
+            .add_extension(issuer, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        file = self._folder / f"{names[0].replace('*', 'any')}.pem"
+        pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        file.write_bytes(pem + leaf.public_bytes(Encoding.PEM))
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(file)
+        return context
+
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePublicKey
+    ) -> x509.CertificateBuilder:
+        now = datetime.now(UTC)  # noqa: TID251 - what it is compared with is the real clock
+        return (
+            x509.CertificateBuilder()
+            .serial_number(x509.random_serial_number())
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key)
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+        )

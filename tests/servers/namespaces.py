@@ -1,0 +1,104 @@
+"""Network namespaces for tests: an internet of our own, with public addresses, that no packet leaves.
+
+A socket belongs to the namespace in which it was made, whoever uses it: so servers and clients of a
+test live in its own process, and only programs are started inside.
+"""
+
+import ctypes
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+_CLONE_NEWNET = 0x40000000
+_numbers = count()
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A network namespace with a name, until the test ends."""
+
+    name: str
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Be in it with this thread: for making sockets, nothing else."""
+        with (
+            self._path.open("rb") as inside,
+            Path("/proc/thread-self/ns/net").open("rb") as outside,
+        ):
+            _set(inside.fileno())
+            try:
+                yield
+            finally:
+                _set(outside.fileno())
+
+    def command(self, argv: Sequence[str], mounts: dict[Path, Path] | None = None) -> list[str]:
+        """How a program is started in it, with these files (values) over those (keys)."""
+        binds = "".join(f"mount --bind {new} {old} && " for old, new in (mounts or {}).items())
+        inside = [
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            f'{binds}exec "$@"',
+            "sh",
+        ]
+        return ["nsenter", f"--net={self._path}", *inside, *argv]
+
+    def ip(self, *arguments: str) -> None:
+        """An `ip` command in it."""
+        _run("ip", "-n", self.name, *arguments)
+
+    @property
+    def _path(self) -> Path:
+        return Path("/run/netns") / self.name
+
+
+@contextmanager
+def joined(near: Sequence[str], far: Sequence[str]) -> Iterator[tuple[Namespace, Namespace]]:
+    """Two namespaces and a cable between them; each end has its addresses, the first with /24."""
+    stem = f"sgt{os.getpid() % 100000}n{next(_numbers)}"
+    spaces = [Namespace(f"{stem}{end}") for end in "ab"]
+    try:
+        for space in spaces:
+            _run("ip", "netns", "add", space.name)
+        links = [f"{stem}{end}" for end in "ab"]
+        spaces[0].ip(
+            "link",
+            "add",
+            links[0],
+            "type",
+            "veth",
+            "peer",
+            "name",
+            links[1],
+            "netns",
+            spaces[1].name,
+        )
+        for space, link, addresses in zip(spaces, links, (near, far), strict=True):
+            for address in addresses:
+                space.ip("address", "add", address, "dev", link)
+            space.ip("link", "set", link, "up")
+            space.ip("link", "set", "lo", "up")
+        yield spaces[0], spaces[1]
+    finally:
+        for space in spaces:
+            subprocess.run(["ip", "netns", "delete", space.name], check=False, capture_output=True)
+
+
+def _set(descriptor: int) -> None:
+    if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"setns in {threading.current_thread().name}: {os.strerror(number)}")
+
+
+def _run(*argv: str) -> None:
+    subprocess.run(argv, check=True, capture_output=True, text=True)

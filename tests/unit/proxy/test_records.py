@@ -1,0 +1,56 @@
+"""Records say what applies, and leave out the rest."""
+
+from proxy.decision import Allow, Cause, Deny, Hold
+from proxy.records import Attempt, Outcome
+
+ATTEMPT = Attempt(
+    kind="request",
+    address="10.0.0.2",
+    run="run-1",
+    method="GET",
+    url="https://a.example/",
+    host="a.example",
+    port=443,
+)
+
+
+def test_an_allowed_attempt_says_by_which_rule() -> None:
+    assert ATTEMPT.decided(Allow("a.example", "web")) == {
+        "door": "egress",
+        "kind": "request",
+        "run": "run-1",
+        "address": "10.0.0.2",
+        "method": "GET",
+        "url": "https://a.example/",
+        "host": "a.example",
+        "port": 443,
+        "decision": "allow",
+        "rule": "web",
+    }
+
+
+def test_a_refused_one_says_why_in_words_and_in_one() -> None:
+    denied = ATTEMPT.decided(Deny("not there", Cause.HOST))
+    assert (denied["decision"], denied["reason"]) == ("deny", "not there")
+    assert denied["detail"] == {"cause": "host"}
+    held = ATTEMPT.decided(Hold("wait", "web"))
+    assert (held["decision"], held["rule"], held["detail"]) == ("hold", "web", {"cause": "held"})
+
+
+def test_what_a_client_says_is_kept_within_bounds() -> None:
+    long = Attempt(
+        kind="request", address="10.0.0.2", method="X" * 99, url="u" * 9999, host="h" * 999
+    )
+    record = long.decided(Deny("no", Cause.HOST))
+    assert (len(record["method"]), len(record["url"]), len(record["host"])) == (32, 2048, 256)
+
+
+def test_an_outcome_always_says_how_many_bytes_went_which_way() -> None:
+    assert Outcome(of=7, result="unused").record() == {
+        "of": 7,
+        "result": "unused",
+        "bytes_out": 0,
+        "bytes_in": 0,
+    }
+    whole = Outcome(of=7, result="done", run="run-1", status=200, bytes_out=1, bytes_in=2, ms=1.234)
+    assert whole.record()["ms"] == 1.2
