@@ -31,11 +31,6 @@ class Caller:
     """Why what was to be dialled last was not, where that is forbidden."""
     tunnel: "Tunnel | None" = None
 
-    @property
-    def run(self) -> str:
-        """The run, where it is known."""
-        return self.sandbox.run if self.sandbox is not None else ""
-
 
 @dataclass(slots=True)
 class Tunnel:

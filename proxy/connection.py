@@ -166,9 +166,8 @@ class Connection(LiveConnectionHandler):
         if caller.tunnel is not None:
             caller.tunnel.told = True
         attempt = Attempt(
-            kind="rejected",
+            kind="request",
             address=caller.address,
-            run=caller.run,
             host=caller.tunnel.host if caller.tunnel is not None else "",
             port=caller.tunnel.port if caller.tunnel is not None else None,
         )

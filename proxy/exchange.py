@@ -62,7 +62,6 @@ class Exchange:
         heads_out = self.heads_out if target else 0  # else nothing of it has left
         return Outcome(
             of=self.seq,
-            run=self.run,
             result=result,
             status=self.status,
             bytes_out=heads_out + self.sent.count,

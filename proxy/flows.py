@@ -43,7 +43,7 @@ class Flows:
         sandbox = self._sandbox(flow)
         wire = self._wire(flow)
         decision = self._decide(flow, sandbox, wire)
-        attempt = self._attempt(sandbox, wire)
+        attempt = self._attempt(wire)
         if isinstance(decision, Allow) and isinstance(sandbox, SandboxPolicy):
             found = await caller.door.admit(attempt, decision, sandbox)
             if isinstance(found, Exchange):
@@ -153,15 +153,14 @@ class Flows:
             return Deny(flow.error.msg, Cause.MALFORMED)
         return found
 
-    def _attempt(self, sandbox: SandboxPolicy | Deny, wire: Wire) -> Attempt:
+    def _attempt(self, wire: Wire) -> Attempt:
         default = DEFAULT_PORTS.get(wire.scheme)
         place = wire.host if wire.port == default else f"{wire.host}:{wire.port}"
         # An absolute form is told as it came: it may name another place than the tunnel.
         place = wire.authority.rpartition("@")[2] or place
         return Attempt(
-            kind="request",
+            kind="http",
             address=self._caller.address,
-            run=sandbox.run if isinstance(sandbox, SandboxPolicy) else "",
             method=wire.method,
             url=f"{wire.scheme}://{place}{wire.target}" if wire.scheme else wire.target,
             host=wire.host,

@@ -1,7 +1,7 @@
 """Tells the one log of the installation: newline JSON over a Unix socket, answered per record.
 
 A decision is on the disk there before anything of it leaves; without its acknowledgement nothing
-does. Outcomes are told again until they are acknowledged.
+does. Outcomes are told again until they are acknowledged, for a while.
 """
 
 import asyncio
@@ -12,17 +12,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 PATIENCE_S = 10.0
 """The recorder may be restarting for so long."""
 RETRY_S = 0.1
 KEPT_OUTCOMES = 100_000
+TRIES = 100
+"""So often an outcome is told to a log that is there and doesn't take it."""
 _LINE = 1 << 20
+_log = structlog.get_logger(__name__)
 
 Record = Mapping[str, Any]
 
 
 class Unrecorded(Exception):
     """The log has not acknowledged the record: what it is about may not happen."""
+
+
+class Refused(Unrecorded):
+    """The log is there, and has not taken the record."""
 
 
 class Recorder:
@@ -35,7 +44,8 @@ class Recorder:
         self._connected = asyncio.Event()
         self._last_id = 0
         self._waiting: dict[int, asyncio.Future[int]] = {}
-        self._outcomes: deque[Record] = deque(maxlen=KEPT_OUTCOMES)
+        self._outcomes: deque[tuple[Record, int]] = deque(maxlen=KEPT_OUTCOMES)
+        """Each with how often it was refused."""
         self._untold = asyncio.Event()
         self._all_told = asyncio.Event()
         self._all_told.set()
@@ -61,7 +71,7 @@ class Recorder:
 
     def outcome(self, record: Record) -> None:
         """Have the outcome told, now or when the recorder is there again."""
-        self._outcomes.append(record)
+        self._outcomes.append((record, 0))
         self._all_told.clear()
         self._untold.set()
 
@@ -112,7 +122,7 @@ class Recorder:
         if isinstance(answer.get("seq"), int):
             waiting.set_result(answer["seq"])
         else:
-            waiting.set_exception(Unrecorded(f"the log can't be written: {answer.get('error')}"))
+            waiting.set_exception(Refused(f"the log can't be written: {answer.get('error')}"))
 
     async def _ask(self, kind: str, record: Record) -> int:
         if self._writer is None:
@@ -131,16 +141,21 @@ class Recorder:
         while True:
             await self._untold.wait()
             await self._connected.wait()
-            batch = list(self._outcomes)
+            batch = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
             told = await asyncio.gather(
-                *(self._ask("outcome", one) for one in batch), return_exceptions=True
+                *(self._ask("outcome", record) for record, _ in batch), return_exceptions=True
             )
-            # In order: those before the first that failed are told, the rest again.
-            for result in told:
-                if isinstance(result, BaseException):
-                    await asyncio.sleep(RETRY_S)
-                    break
-                self._outcomes.popleft()
+            again = [
+                (record, tries + isinstance(result, Refused))
+                for (record, tries), result in zip(batch, told, strict=True)
+                if isinstance(result, Exception)
+            ]
+            kept = [one for one in again if one[1] < TRIES]
+            if len(kept) < len(again):
+                _log.error("outcomes_not_recorded", number=len(again) - len(kept))
+            self._outcomes.extendleft(reversed(kept))
             if not self._outcomes:
                 self._untold.clear()
                 self._all_told.set()
+            elif kept:
+                await asyncio.sleep(RETRY_S)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from proxy.decision import Decision
+from proxy.decision import Allow, Cause, Decision
 
-DOOR = "egress"
-Kind = Literal["request", "tunnel", "rejected"]
-"""A request; a tunnel that was refused, is opaque, or held no request; what was no request."""
+Kind = Literal["http", "connect", "tls", "auth", "request"]
+"""A request; a tunnel that was refused, is opaque or held nothing; one whose TLS failed; whoever isn't a
+sandbox of ours; and what is no request that can be read.
+"""
 Result = Literal["done", "failed", "cut", "refused", "unused"]
 _MAX_TEXT = 2048
 
@@ -19,7 +20,7 @@ class Attempt:
 
     kind: Kind
     address: str
-    run: str = ""
+    """The client's, as the kernel says it: whose it is, the log looks up by it."""
     method: str = ""
     url: str = ""
     host: str = ""
@@ -29,14 +30,13 @@ class Attempt:
 
     def decided(self, decision: Decision) -> dict[str, Any]:
         """The first record."""
-        detail = dict(self.detail)
-        if decision.word != "allow":
-            detail["cause"] = str(decision.cause)  # type: ignore[union-attr]
+        detail, of_nobody = dict(self.detail), False
+        if not isinstance(decision, Allow):
+            detail["cause"] = str(decision.cause)
+            of_nobody = decision.cause in {Cause.NO_IDENTITY, Cause.FOREIGN_IDENTITY}
         return _without_empty(
             {
-                "door": DOOR,
-                "kind": self.kind,
-                "run": self.run,
+                "kind": "auth" if of_nobody else self.kind,
                 "address": self.address,
                 "method": self.method[:32],
                 "url": self.url[:_MAX_TEXT],
@@ -57,7 +57,6 @@ class Outcome:
 
     of: int
     result: Result
-    run: str = ""
     status: int | None = None
     bytes_out: int = 0
     bytes_in: int = 0
@@ -76,14 +75,13 @@ class Outcome:
         return counts | _without_empty(
             {
                 "of": self.of,
-                "run": self.run,
                 "result": self.result,
                 "status": self.status,
                 "request_sha256": self.request_sha256,
                 "response_sha256": self.response_sha256,
                 "hashed_bytes": self.hashed_bytes,
                 "target": self.target,
-                "ms": round(self.ms, 1),
+                "ms": round(self.ms),
                 "detail": dict(self.detail),
             }
         )

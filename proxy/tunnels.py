@@ -15,7 +15,7 @@ from proxy.exchange import Exchange
 from proxy.hosts import canonical_host
 from proxy.policy import SandboxPolicy
 from proxy.reading import reading
-from proxy.records import Attempt
+from proxy.records import Attempt, Kind
 from proxy.wire import tunnel_to
 
 _TLS_RECORD = b"\x16"
@@ -105,7 +105,8 @@ class Tunnels:
             )
             caller.door.recorder.outcome(outcome.record())
         elif tunnel is not None and not tunnel.told and caller.sandbox is not None:
-            attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni=sni)
+            kind: Kind = "tls" if tunnel.trouble else "connect"
+            attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni, kind)
             exchange_or_not = await caller.door.admit(attempt, tunnel.allow, caller.sandbox)
             if isinstance(exchange_or_not, Exchange):
                 outcome = exchange_or_not.outcome("unused", "", **tunnel.trouble)
@@ -158,12 +159,11 @@ class Tunnels:
         self.passed(len(data), out=True)
         asking.layer = TCPLayer(asking.context, ignore=True)
 
-    def _attempt(self, authority: str, sni: str | None = None) -> Attempt:
+    def _attempt(self, authority: str, sni: str | None = None, kind: Kind = "connect") -> Attempt:
         host, _, port = authority.rpartition("@")[2].rpartition(":")
         return Attempt(
-            kind="tunnel",
+            kind=kind,
             address=self._caller.address,
-            run=self._caller.run,
             method="CONNECT",
             host=host,
             port=int(port) if port.isdecimal() and port.isascii() else None,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from entrance.log.wire import read
+
 
 @dataclass
 class RecorderServer:
@@ -46,6 +48,7 @@ class RecorderServer:
         try:
             async for line in reader:
                 asked = json.loads(line)
+                read(line)  # the real one takes nothing else
                 if self.answering == "silence":
                     continue
                 answer: dict[str, Any] = {"id": asked["id"], "error": "the disk is full"}

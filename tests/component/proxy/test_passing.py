@@ -139,7 +139,7 @@ async def test_opaque_tls_reaches_the_servers_own_certificate_and_is_counted(wor
     await world.settled()
     assert (status, out, err) == (0, "200 200000", "")
     (decided,) = world.log.decided
-    assert (decided["kind"], decided["sni"], decided["rule"]) == ("tunnel", host, "pinned")
+    assert (decided["kind"], decided["sni"], decided["rule"]) == ("connect", host, "pinned")
     assert "url" not in decided
     (outcome,) = world.log.outcomes
     assert 200_000 < outcome["bytes_in"] < 210_000
@@ -170,7 +170,7 @@ async def test_a_tunnel_in_which_nothing_is_asked_is_told_too(world: Egress) -> 
     await ask(world, TO_ALLOWED, hang_up=True)
     await world.settled()
     (decided,) = world.log.decided
-    assert (decided["kind"], decided["host"]) == ("tunnel", ALLOWED)
+    assert (decided["kind"], decided["host"]) == ("connect", ALLOWED)
     assert world.log.outcome_of(decided["seq"])[0]["result"] == "unused"
 
 
@@ -181,6 +181,7 @@ async def test_a_client_that_doesnt_trust_the_proxy_is_told_of(world: Egress) ->
     assert status == 60
     (decided,) = world.log.decided
     (outcome,) = world.log.outcome_of(decided["seq"])
+    assert decided["kind"] == "tls"
     assert "TLS with the client" in outcome["detail"]["error"]
     assert world.origin.connections == 0
 

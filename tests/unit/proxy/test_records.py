@@ -4,9 +4,8 @@ from proxy.decision import Allow, Cause, Deny, Hold
 from proxy.records import Attempt, Outcome
 
 ATTEMPT = Attempt(
-    kind="request",
+    kind="http",
     address="10.0.0.2",
-    run="run-1",
     method="GET",
     url="https://a.example/",
     host="a.example",
@@ -16,9 +15,7 @@ ATTEMPT = Attempt(
 
 def test_an_allowed_attempt_says_by_which_rule() -> None:
     assert ATTEMPT.decided(Allow("a.example", "web")) == {
-        "door": "egress",
-        "kind": "request",
-        "run": "run-1",
+        "kind": "http",
         "address": "10.0.0.2",
         "method": "GET",
         "url": "https://a.example/",
@@ -38,9 +35,7 @@ def test_a_refused_one_says_why_in_words_and_in_one() -> None:
 
 
 def test_what_a_client_says_is_kept_within_bounds() -> None:
-    long = Attempt(
-        kind="request", address="10.0.0.2", method="X" * 99, url="u" * 9999, host="h" * 999
-    )
+    long = Attempt(kind="http", address="10.0.0.2", method="X" * 99, url="u" * 9999, host="h" * 999)
     record = long.decided(Deny("no", Cause.HOST))
     assert (len(record["method"]), len(record["url"]), len(record["host"])) == (32, 2048, 256)
 
@@ -52,5 +47,11 @@ def test_an_outcome_always_says_how_many_bytes_went_which_way() -> None:
         "bytes_out": 0,
         "bytes_in": 0,
     }
-    whole = Outcome(of=7, result="done", run="run-1", status=200, bytes_out=1, bytes_in=2, ms=1.234)
-    assert whole.record()["ms"] == 1.2
+    whole = Outcome(of=7, result="done", status=200, bytes_out=1, bytes_in=2, ms=1.234)
+    assert whole.record()["ms"] == 1
+
+
+def test_whoever_is_no_sandbox_of_ours_is_told_apart() -> None:
+    for cause in (Cause.NO_IDENTITY, Cause.FOREIGN_IDENTITY):
+        assert ATTEMPT.decided(Deny("who?", cause))["kind"] == "auth"
+    assert ATTEMPT.decided(Deny("no", Cause.HOST))["kind"] == "http"
