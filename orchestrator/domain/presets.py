@@ -132,6 +132,7 @@ def place_of(url: str) -> Place:
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "python": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
     "npm": ("NPM_CONFIG_REGISTRY",),
+    "debian": ("DEBIAN_MIRROR",),
 }
 """How package managers are told where their registry is: else they would ask the one they know."""
 

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 
 from orchestrator.settings import service_environment
-from orchestrator.stack import engine, local_git, network, pocketbase, room, services, wished
+from orchestrator.stack import (
+    engine,
+    local_git,
+    network,
+    pocketbase,
+    registries,
+    room,
+    services,
+    wished,
+)
 from orchestrator.stack.engine import Engine
 from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
@@ -42,6 +51,8 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
                 execd_image=wishes.execd_image,
             ).ensure(step)
             wished.keep(here, harnesses)
+        with steps.step("Package registries") as step:
+            registries.ensure(here.home, here.cache, step)
         _network(here, docker, steps)
         _start(here, wishes, tags, steps, env)
     return here
