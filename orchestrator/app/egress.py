@@ -1,11 +1,11 @@
 """What the internet needs of the runner: the policy of sandboxes, and the inbox."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from entrance.decision import Hold
 from entrance.log.records import Decided
+from entrance.ports import Causes
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId
 from orchestrator.adapters.egress_files import (
@@ -58,8 +58,14 @@ class Inbox:
         """Something was recorded; what is held of it comes into the inbox."""
         request = record.request
         if isinstance(record.decision, Hold) and record.session and request and request.url:
-            cause: Mapping[str, Any] = {"rule": record.rule}
-            self.holds.tell(HeldRequest(record.session.run, request.method, request.url, cause))
+            self.holds.tell(
+                HeldRequest(
+                    record.session.run,
+                    request.method,
+                    request.url,
+                    {"asked_by": f"the rule {record.rule}"},
+                )
+            )
 
     def deciding(self, settings: Settings, tracker: Tracker, board: Board) -> Deciding:
         """How its items are decided."""
@@ -86,6 +92,7 @@ def make_inbox(
     runs: Runs,
     tracker: Tracker,
     clock: Clock,
+    causes: Causes,
 ) -> Inbox:
     """Put them together; the policy only where the settings name the proxy's files."""
     policy: list[EgressPolicy] = []
@@ -107,7 +114,7 @@ def make_inbox(
                 clock=clock,
             )
         )
-    asking = Asking(store, runs, tracker, clock)
+    asking = Asking(store, runs, tracker, clock, causes)
     return Inbox(store, asking, Holds(asking), keeping, policy[0] if policy else None)
 
 

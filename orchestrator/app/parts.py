@@ -38,6 +38,7 @@ from orchestrator.clock import WallClock
 from orchestrator.domain.run import Run
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Clock
+from orchestrator.runner.doings import Doings
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Limits, NoEgress, World
@@ -79,8 +80,16 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     given = settings.sandboxes
     disks = TaskDisks(given.tasks, size_bytes=given.disk_mib * MIB)
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
-    runs, items = PocketBaseRuns(store), PocketBaseApprovals(store)
-    inbox = make_inbox(settings, registry, store=items, runs=runs, tracker=tracker, clock=clock)
+    runs, doings = PocketBaseRuns(store), Doings()
+    inbox = make_inbox(
+        settings,
+        registry,
+        store=PocketBaseApprovals(store),
+        runs=runs,
+        tracker=tracker,
+        clock=clock,
+        causes=doings,
+    )
     policy = inbox.policy
     world = World(
         clock=clock,
@@ -93,6 +102,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
+        doings=doings,
         trail=partial(_trail, Shelf(settings.log.folder)),
         limits=_limits(settings),
         entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
@@ -105,7 +115,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
             if provider.dialect
         },
     )
-    egress_log = _open_log(settings, clock, world.doings)
+    egress_log = _open_log(settings, clock, doings)
     stack.push_async_callback(egress_log.close)
     return Parts(
         store=store,

@@ -1,12 +1,13 @@
 """Wishes become items: one a run and wish, however often it is asked for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import structlog
 
 from entrance.errors import Conflict, NotFound, Unavailable
+from entrance.ports import Causes
 from entrance.session import RunId
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Wanted, item_id, wanted, wanted_json
@@ -28,6 +29,8 @@ class Asking:
     runs: Runs
     tracker: Tracker
     clock: Clock
+    causes: Causes | None = None
+    """What each run is doing; None where nobody knows."""
 
     async def ask(self, run: RunId, place: str, method: str, why: str) -> Approval:
         """An agent wants to reach a URL or a host. Asking again tells how it stands.
@@ -42,7 +45,7 @@ class Asking:
             return told
         if found and not used_up(found):
             return found
-        return await self._made(run, one, turn, why=why, cause={"tool": "request_access"})
+        return await self._made(run, one, turn, why=why, cause={"asked_by": "request_access"})
 
     async def held(self, run: RunId, url: str, method: str, cause: Mapping[str, Any]) -> Approval:
         """A request was held by a rule, so nothing that was allowed is left for it. Raises as `ask`."""
@@ -51,6 +54,12 @@ class Asking:
         if found and not used_up(replace(found, told=True)):
             return found
         return await self._made(run, one, turn, why="", cause=cause)
+
+    def _open_in(self, run: RunId) -> dict[str, Any]:
+        """What of the run is open now, as far as it is known."""
+        known = self.causes.of(run) if self.causes else None
+        facts = asdict(known) if known else {}
+        return {name: fact for name, fact in facts.items() if fact not in (None, "", 0)}
 
     async def _newest(self, run: RunId, one: Wanted) -> tuple[Approval | None, int]:
         """The last item of this wish, and how many of it there are."""
@@ -79,7 +88,7 @@ class Asking:
             happens=what_happens(one),
             why=why.strip(),
             asked_at=self.clock.now(),
-            cause=dict(cause),
+            cause={**self._open_in(run), **cause},
         )
         try:
             await self.store.create(item)

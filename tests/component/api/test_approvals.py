@@ -33,7 +33,7 @@ async def test_what_waits_is_listed_with_all_that_a_person_needs(api: Api) -> No
         AGENT.bot,
     )
     assert listed["wanted"]["url"] == URL
-    assert listed["cause"] == {"tool": "request_access"}
+    assert listed["cause"] == {"asked_by": "request_access"}
     assert (await api.ask("GET", "/api/approvals?state=denied")).json == []
 
 

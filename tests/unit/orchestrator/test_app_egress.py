@@ -53,4 +53,6 @@ def test_only_what_is_held_of_a_known_run_comes_into_the_inbox(tmp_path: Path) -
         Decided("tool_call", "x", Hold("wait"), SESSION),
     ):
         inbox.held(one)
-    assert heard.told == [HeldRequest(SESSION.run, "GET", URL, {"rule": "engagement/a"})]
+    assert heard.told == [
+        HeldRequest(SESSION.run, "GET", URL, {"asked_by": "the rule engagement/a"})
+    ]

@@ -1,11 +1,15 @@
 """Wishes become items: one a run and wish."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from entrance.errors import Conflict
+from entrance.ports import Cause
+from entrance.session import RunId
 from orchestrator.approvals.asking import MOST_A_RUN
 from orchestrator.approvals.deciding import Decision
 from orchestrator.domain.approval import ApprovalState, Verb
@@ -15,6 +19,16 @@ from tests.fakes.run import a_run
 from tests.fakes.world import ENGAGEMENT, TASK, FakeWorld
 
 URL = "https://a.example/x"
+
+
+@dataclass
+class Doing:
+    """`entrance.ports.Causes`."""
+
+    runs: Mapping[RunId, Cause]
+
+    def of(self, run: RunId) -> Cause | None:
+        return self.runs.get(run)
 
 
 @pytest.fixture
@@ -53,9 +67,15 @@ async def test_the_same_wish_is_the_same_item(inbox: Inbox) -> None:
 
 async def test_what_a_rule_held_has_its_cause(inbox: Inbox) -> None:
     run = await running(inbox)
-    cause = {"step": 4, "tool": "Bash", "call": "curl"}
-    item = await inbox.asking.held(run.id, URL, "GET", cause)
-    assert item.cause == cause
+    open_now = Cause(4, "Bash", "call-1", "2026-01-05T09:00:00Z")
+    asking = replace(inbox.asking, causes=Doing({run.id: open_now}))
+    item = await asking.held(run.id, URL, "GET", {"asked_by": "the rule a"})
+    assert item.cause == {
+        "step": 4, "tool": "Bash", "call": "call-1", "since": "2026-01-05T09:00:00Z",
+        "asked_by": "the rule a",
+    }  # fmt: skip
+    unknown = await inbox.asking.ask(run.id, URL + "/2", "GET", "x")
+    assert unknown.cause == {"asked_by": "request_access"}
 
 
 @pytest.mark.parametrize("verb", [Verb.DENY, Verb.RUN, Verb.RULE])
