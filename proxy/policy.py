@@ -78,7 +78,8 @@ def decide(request: Request, policy: SandboxPolicy, used: Used = UNUSED) -> Deci
     """Say whether the request may go out now, must wait for a person, or may not."""
     try:
         host = canonical_host(request.host)
-        paths = readings(request.target.partition("?")[0])
+        path, _, query = request.target.partition("?")
+        paths = readings(path)
     except ValueError as error:
         return Deny(f"{error}", Cause.MALFORMED)
     if request.scheme not in DEFAULT_PORTS:
@@ -93,7 +94,7 @@ def decide(request: Request, policy: SandboxPolicy, used: Used = UNUSED) -> Deci
         if rule.names(host)
         and rule.opens(request.scheme, request.port)
         and request.method in rule.methods
-        and rule.covers(paths)
+        and rule.covers(paths, query)
     ]
     if not about:
         return _nothing_covers(request, host, policy)

@@ -42,6 +42,8 @@ class Rule:
     methods: frozenset[str] = READ_ONLY
     paths: tuple[str, ...] = ("/**",)
     """Globs: `*` within a segment, `**` across them."""
+    query: str | None = None
+    """Exactly this query, as it stands behind the `?`; empty means none, None any."""
     ports: frozenset[int] = frozenset()
     """Empty: the port of the scheme."""
     schemes: frozenset[Literal["http", "https"]] = frozenset({"https"})
@@ -86,15 +88,15 @@ class Rule:
         """Say whether it is about that port with that scheme."""
         return scheme in self.schemes and port in (self.ports or {DEFAULT_PORTS[scheme]})
 
-    def covers(self, paths: frozenset[str]) -> bool:
-        """Say whether it is about a path with these readings."""
+    def covers(self, paths: frozenset[str], query: str = "") -> bool:
+        """Say whether it is about a path with these readings, and this query."""
         covers = covers_all if self.mode is Mode.ALLOW else covers_any
-        return covers(self.paths, paths)
+        return self.query in {None, query} and covers(self.paths, paths)
 
     @property
     def whole(self) -> bool:
-        """Whether it is about every path."""
-        return "/**" in self.paths
+        """Whether it is about every path and query."""
+        return "/**" in self.paths and self.query is None
 
     @property
     def dialable(self) -> tuple[Network, ...]:

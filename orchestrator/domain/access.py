@@ -112,15 +112,17 @@ class Edits:
 def rule_of(item: str, one: Wanted, edits: Edits, *, once: bool = False) -> Rule:
     """The rule that lets the wish through, as far as it was edited. Raises: ValueError.
 
-    A path is opened in every reading that a server may have of it, and nothing else is.
+    A path is opened in every reading that a server may have of it, and nothing else is. What is
+    allowed once is the very request, its query too.
     """
-    path = one.target.partition("?")[0]
+    path, _, query = one.target.partition("?")
     paths = edits.paths or (tuple(sorted(readings(path))) if path else (EVERYTHING,))
     return Rule(
         name=f"approval/{item}",
         host=edits.host or one.host,
         methods=READING if one.method in READING else frozenset({one.method}),
         paths=paths,
+        query=query if once and path and not edits.paths else None,
         ports=frozenset({one.port}),
         schemes=frozenset({"http" if one.scheme == "http" else "https"}),
         approval=item,

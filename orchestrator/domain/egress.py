@@ -72,6 +72,7 @@ def rule_json(rule: Rule) -> dict[str, Any]:
         "mode": str(rule.mode),
         "methods": sorted(rule.methods),
         "paths": list(rule.paths),
+        "query": rule.query,
         "ports": sorted(rule.ports),
         "schemes": sorted(rule.schemes),
         "splice": rule.splice,

@@ -102,6 +102,26 @@ def test_an_approval_beats_a_hold_as_often_as_it_allows_and_no_denial() -> None:
     assert isinstance(decide(request, policy(hold, once, rule("no", mode=Mode.DENY))), Deny)
 
 
+@pytest.mark.parametrize(
+    ("query", "url", "allowed"),
+    [
+        (None, "https://a.example/x?y=1", True),
+        ("y=1", "https://a.example/x?y=1", True),
+        ("y=1", "https://a.example/x?y=1&z=2", False),
+        ("y=1", "https://a.example/x?y=%31", False),
+        ("y=1", "https://a.example/x", False),
+        ("", "https://a.example/x", True),
+        ("", "https://a.example/x?y=1", False),
+    ],
+)
+def test_a_rule_may_be_about_one_query_only(query: str | None, url: str, *, allowed: bool) -> None:
+    only = rule(query=query)
+    assert isinstance(decide(Request.to(url), policy(only)), Allow) is allowed
+    assert only.whole is (query is None)
+    with pytest.raises(ValueError, match="spliced"):
+        rule(query="", splice=True)
+
+
 def test_a_rule_is_used_so_often_and_no_more() -> None:
     twice = policy(rule("twice", uses=2))
     request = Request.to("https://a.example/")

@@ -121,6 +121,10 @@ def test_once_is_one_use_and_every_rule_names_its_approval() -> None:
     one = wanted("a.example", "GET")
     assert rule_of("i", one, NO_EDITS, once=True).uses == 1
     assert rule_of("i", one, NO_EDITS).uses is None
+    exact = rule_of("i", wanted("https://a.example/x?y=1", "GET"), NO_EDITS, once=True)
+    assert answer([exact], "https://a.example/x?y=1") == "allow"
+    for query in ("", "?y=2", "?y=1&z=secret", "?"):
+        assert answer([exact], f"https://a.example/x{query}") == "deny"
     assert rule_of("i", one, NO_EDITS).approval == "i"
 
 
