@@ -14,9 +14,8 @@ def what_happens(one: Wanted) -> str:
         "" if (one.scheme, one.port) in {("https", 443), ("http", 80)} else f":{one.port}"
     )
     what = f"of {one.target.partition('?')[0]}" if one.target else "of every path"
-    return (
-        f"The egress proxy lets {methods} requests {what} through to {to}; all else stays closed."
-    )
+    query = "; allowed once, with this very query only" if "?" in one.target else ""
+    return f"The egress proxy lets {methods} requests {what} through to {to}{query}. No other is."
 
 
 def comment_when_asked(item: Approval) -> tuple[str, str]:
