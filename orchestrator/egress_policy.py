@@ -17,7 +17,7 @@ from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import approved_rules
 from orchestrator.domain.approval import Approval
 from orchestrator.domain.egress import Ground, Unreadable
-from orchestrator.domain.egress_compile import Compiled, Known, compile_policy
+from orchestrator.domain.egress_compile import Compiled, Known, compile_policy, in_words
 from orchestrator.domain.presets import environment_of
 from orchestrator.domain.run import Run
 from orchestrator.ports import Clock, Runs
@@ -139,6 +139,10 @@ class EgressPolicy:
     def compiled(self, run: RunId) -> Compiled | None:
         """What a run may reach now; None when its session isn't open."""
         return self._compiled.get(run)
+
+    def reaches(self, run: RunId) -> Sequence[str]:
+        """What is open to a run now, in lines for its agent."""
+        return in_words(self._compiled.get(run, Compiled()))
 
     async def _written(self) -> int:
         """Write the policy unless it is there already; its generation. Raises: Unavailable."""

@@ -15,7 +15,7 @@ from orchestrator.domain.team import Agent, Engagement
 
 RULES = """\
 You work alone in a sandbox. It holds no secret and reaches one door only: the model, your tools \
-and the granted repositories. There is no other network.
+and the granted repositories. {network}
 When something is refused, the reason is in the answer: act on it, don't try to get around it.
 Push your work only to branches below `agent/{item}/` of the repository you were given. \
 Everything else is refused.
@@ -23,6 +23,12 @@ Run the tests before you submit. Commit small, with messages that say why.
 End every run by exactly one of these tools: `submit_for_approval` when the work is done and pushed, \
 `ask_questions` when you can't go on without a person, `delegate` when another agent has to do a part.
 A run that ends in no other way counts as failed."""
+
+CLOSED = "There is no other network."
+OPEN = (
+    "Of the internet, only what is listed below is open, through the proxy that the environment names: "
+    "most programs find it by themselves. For anything else use `request_access`; a person decides."
+)
 
 TRIGGERS = {
     Trigger.ASSIGNED: "The task was assigned to you.",
@@ -71,25 +77,38 @@ def brief(
     memories: Sequence[str],
     trigger: Trigger,
     since: datetime | None = None,
+    internet: Sequence[str] | None = None,
 ) -> Briefing:
-    """Build the briefing of one run; `since` is when the run began whose conversation goes on."""
+    """Build the briefing of one run; `since` is when the run began whose conversation goes on.
+
+    `internet` are the lines that say what of it is open; None where nothing can be.
+    """
     return Briefing(
-        system=_system(agent, engagement, task, memories),
+        system=_system(agent, engagement, task, memories, internet),
         prompt=_prompt(task, thread, trigger),
         follow_up=_follow_up(agent, task, thread, trigger, since) if since else "",
     )
 
 
-def _system(agent: Agent, engagement: Engagement, task: Task, memories: Sequence[str]) -> str:
+def _system(
+    agent: Agent,
+    engagement: Engagement,
+    task: Task,
+    memories: Sequence[str],
+    internet: Sequence[str] | None,
+) -> str:
     parts = [
         (
             f"You are {agent.title}, a coding agent hired into the project {engagement.project}. "
             f"Your supervisor is {engagement.supervisor}."
         ),
-        RULES.format(item=task.item),
+        RULES.format(item=task.item, network=CLOSED if internet is None else OPEN),
         agent.instructions,
     ]
     parts += [f"# Skill: {skill.title}\n{skill.text}" for skill in agent.skills]
+    if internet is not None:
+        open_now = [f"- {line}" for line in internet] or ["Nothing yet."]
+        parts.append("\n".join(["# What of the internet is open", *open_now]))
     if memories:
         parts.append(
             "# What you learned here before\n" + "\n".join(f"- {text}" for text in memories)

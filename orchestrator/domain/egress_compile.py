@@ -7,7 +7,16 @@ below the installation stays under its ceiling; a rule that forbids or holds is 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orchestrator.domain.egress import WEB_PORTS, Ceiling, Ground, Policy, covers, overlap, tighter
+from orchestrator.domain.egress import (
+    METHODS,
+    WEB_PORTS,
+    Ceiling,
+    Ground,
+    Policy,
+    covers,
+    overlap,
+    tighter,
+)
 from orchestrator.domain.presets import Preset, Registries, Unavailable, rules_of
 from proxy.policy import Limits, Mode, Rule
 from proxy.rules import DEFAULT_PORTS
@@ -142,3 +151,24 @@ def _blinding(rules: Sequence[Rule]) -> list[Rule]:
     """Spliced rules that would blind others: inside closed TLS no path or method can be refused."""
     watching = [one.host for one in rules if one.mode is not Mode.ALLOW]
     return [one for one in rules if one.splice and any(overlap(one.host, w) for w in watching)]
+
+
+MOST_LINES = 60
+
+
+def in_words(compiled: Compiled) -> tuple[str, ...]:
+    """What is open, a line a rule, as its agent is told; empty when nothing is."""
+    lines = [_line(rule) for rule in compiled.rules if rule.mode is not Mode.DENY]
+    lines = list(dict.fromkeys(lines))
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
+    return tuple(lines)
+
+
+def _line(rule: Rule) -> str:
+    methods = "any method" if rule.methods >= METHODS else ", ".join(sorted(rule.methods))
+    ports = {f":{port}" for port in rule.ports - WEB_PORTS}
+    host = f"{'/'.join(sorted(rule.schemes))}://{rule.host}{'/'.join(sorted(ports))}"
+    paths = "" if "/**" in rule.paths else f" (only {' '.join(rule.paths)})"
+    held = "; a person decides about each request" if rule.mode is Mode.HOLD else ""
+    return f"{methods} {host}{paths}{held}"

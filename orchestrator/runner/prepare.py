@@ -260,4 +260,5 @@ async def _briefing(world: World, order: Order, earlier: Run | None) -> Briefing
         memories=await world.tracker.memories(order.task.project, order.agent.bot),
         trigger=order.run.trigger,
         since=earlier.created_at if earlier else None,
+        internet=world.egress.reaches(order.run.id),
     )

@@ -54,6 +54,10 @@ class Egress(Protocol):
         """
         ...
 
+    def reaches(self, run: RunId) -> Sequence[str] | None:
+        """What is open to a run, in lines; None where nothing of the internet can be."""
+        ...
+
 
 class NoEgress:
     """Of the internet nothing is reached, and there is nothing to wait for."""
@@ -65,6 +69,9 @@ class NoEgress:
     async def admit(self, run: Run) -> Sequence[str]:
         del run
         return ()
+
+    def reaches(self, run: RunId) -> None:
+        del run
 
 
 @dataclass(frozen=True, slots=True)

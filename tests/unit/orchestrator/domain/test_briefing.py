@@ -1,7 +1,10 @@
 """What an agent is told."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+
+import pytest
 
 from orchestrator.domain.briefing import TRIGGERS, brief, fenced
 from orchestrator.domain.run import Trigger
@@ -103,3 +106,27 @@ def test_a_new_conversation_has_no_follow_up() -> None:
         trigger=Trigger.ASSIGNED,
     )  # fmt: skip
     assert told.follow_up == ""
+
+
+@pytest.mark.parametrize(
+    ("internet", "there", "not_there"),
+    [
+        (None, "There is no other network.", "request_access"),
+        ((), "# What of the internet is open\nNothing yet.", "no other network"),
+        (("GET https://a.example",), "is open\n- GET https://a.example", "no other network"),
+    ],
+)
+def test_an_agent_is_told_what_of_the_internet_is_open(
+    internet: Sequence[str] | None, there: str, not_there: str
+) -> None:
+    told = brief(
+        agent=AGENT,
+        engagement=ENGAGEMENT,
+        task=TASK,
+        thread=[],
+        memories=[],
+        trigger=Trigger.ASSIGNED,
+        internet=internet,
+    )
+    assert there in told.system
+    assert not_there not in told.system

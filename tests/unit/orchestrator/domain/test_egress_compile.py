@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.domain.egress import Ceiling, Ground, Policy
-from orchestrator.domain.egress_compile import Compiled, Known, Layer, compile_policy
+from orchestrator.domain.egress_compile import Compiled, Known, Layer, compile_policy, in_words
 from orchestrator.domain.presets import Registry, place_of, shipped_presets
 from proxy.hosts import canonical_host, canonical_pattern, host_matches
 from proxy.policy import Allow, Deny, Hold, Limits, Mode, Request, Rule, decide
@@ -186,6 +186,21 @@ def test_a_preset_opens_what_was_found_on_the_machine_and_nothing_beside_it() ->
     assert answer(policy, "https://mirror.example/py/simple/thing/") == "deny"
     assert answer(policy, "https://files.example/other") == "deny"
     assert answer(policy, "https://files.example/packages/a", "POST") == "deny"
+
+
+def test_an_agent_is_told_what_is_open_and_what_is_held_in_a_line_each() -> None:
+    hold = replace(deny("b.corp.example"), mode=Mode.HOLD)
+    narrow = Rule(name="n", host="c.corp.example", paths=("/x/**",), ports=frozenset({8443}))
+    policy = compiled(ground(ceiling=Ceiling(ports=frozenset())), A, POST, hold, narrow, deny("*"))
+    assert in_words(policy) == (
+        "GET, HEAD https://a.corp.example",
+        "POST https://a.corp.example",
+        "GET, HEAD, POST http/https://b.corp.example:8443; a person decides about each request",
+        "GET, HEAD https://c.corp.example:8443 (only /x/**)",
+    )
+    assert in_words(Compiled()) == ()
+    many = compiled(OPEN, *(Rule(name=f"r{n}", host=f"h{n}.example") for n in range(70)))
+    assert in_words(many)[-1] == "and 10 more"
 
 
 HOSTS = (

@@ -35,6 +35,9 @@ class Gate:
             raise Unavailable("the egress proxy did not take up its policy in 10 s")
         return self.missing
 
+    def reaches(self, run: RunId) -> Sequence[str]:
+        return [f"GET https://{run}.example"]
+
 
 def with_policies(world: FakeWorld, agent: Policy | Unreadable, hired: Policy | Unreadable) -> Gate:
     world.tracker.agents[AGENT.bot] = replace(AGENT, egress=agent)
@@ -52,6 +55,9 @@ async def test_the_policy_is_in_force_before_the_first_process(world: FakeWorld)
     assert gate.asked == [(run.id, True, 0)]
     assert run.egress == (Layer("agent", DOCS), Layer("engagement", PYPI))
     assert world.sandboxes.specs[0].env == {"REGISTRY": "agent,engagement"}
+    told = b"".join(world.sandboxes.written.values()).decode()
+    assert f"- GET https://{run.id}.example" in told
+    assert "no other network" not in told
 
 
 async def test_a_policy_that_is_not_in_force_starts_nothing(world: FakeWorld) -> None:
