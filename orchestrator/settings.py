@@ -30,6 +30,8 @@ class Api(Group):
     """Its port."""
     token_file: Path
     """File with the token that the API asks for."""
+    metrics_token_file: Path | None = None
+    """File with a token that opens `/metrics` and nothing else; without it, only the API's own does."""
 
 
 class Polarion(Group):
@@ -128,6 +130,15 @@ class Models(Group):
     """A YAML file with prices that are added to the shipped table, or replace its rows."""
 
 
+class Telemetry(Group):
+    """OpenTelemetry traces: a span for each run and each of its attempts. Off unless there is a URL."""
+
+    otlp_url: str = ""
+    """Where traces are sent to by OTLP over HTTP, such as `http://collector:4318/v1/traces`."""
+    headers_file: Path | None = None
+    """File with headers for it, a `Name: value` a line; it may hold a secret."""
+
+
 class Log(Group):
     """The egress log: every attempt of a sandbox at the world, decided and recorded."""
 
@@ -199,6 +210,7 @@ class Settings(BaseSettings):
     egress: Egress = Egress()
     models: Models = Models()
     runs: Runs = Runs()
+    telemetry: Telemetry = Telemetry()
 
 
 class Environment(BaseSettings):

@@ -5,5 +5,6 @@
 - `runs`: list, show, watch (server-sent events), cancel, transcript.
 - `team`: create agents, hire them, create tasks; secrets.
 - `models`: the models that are known, their prices, who may call them.
+- `metrics`: what Prometheus reads.
 - `server`: the application.
 """

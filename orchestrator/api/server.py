@@ -8,6 +8,8 @@ from aiohttp import web
 from entrance.errors import SandgateError
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import errors, require_token
+from orchestrator.api.metrics import PATH as METRICS
+from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.tasks import TaskRoutes
@@ -45,12 +47,26 @@ class HealthRoutes:
             return {"check": name, "ok": False, "says": str(error)}
 
 
+type Routes = (
+    ApprovalRoutes
+    | HealthRoutes
+    | MetricsRoutes
+    | ModelRoutes
+    | RunRoutes
+    | TaskRoutes
+    | TeamRoutes
+)
+
+
 def make_api(
     token: str,
-    *parts: ApprovalRoutes | HealthRoutes | ModelRoutes | RunRoutes | TeamRoutes | TaskRoutes,
+    *parts: Routes,
+    metrics_token: str = "",
 ) -> web.Application:
-    """Put the routes behind the token."""
-    app = web.Application(middlewares=[errors, require_token(token)], client_max_size=BODY_LIMIT)
+    """Put the routes behind the token; `metrics_token` opens the metrics, and nothing else."""
+    own = {METRICS: metrics_token} if metrics_token else {}
+    asked = require_token(token, own)
+    app = web.Application(middlewares=[errors, asked], client_max_size=BODY_LIMIT)
     for part in parts:
         app.add_routes(part.routes())
         if isinstance(part, RunRoutes):

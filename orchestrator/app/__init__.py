@@ -3,6 +3,7 @@
 - `parts`: what the runner and the door share, made from the settings.
 - `polarion`, `sandboxes`: the adapters that need more than one line.
 - `listeners`: the door for sandboxes, the API for people.
+- `watching`: what others watch the runner by.
 - `serving`: the order in which all of it starts and ends.
 """
 

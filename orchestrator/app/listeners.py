@@ -20,6 +20,7 @@ from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.api.approvals import ApprovalRoutes
+from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
@@ -77,6 +78,7 @@ async def open_api(
     stack: AsyncExitStack,
     *,
     health: HealthRoutes,
+    metrics: MetricsRoutes,
     waits: Mapping[TaskId, str],
     wake: Callable[[str], None],
 ) -> web.AppRunner:
@@ -109,7 +111,18 @@ async def open_api(
     approvals = ApprovalRoutes(
         inbox.store, inbox.deciding(settings, parts.tracker, board), inbox.policy
     )
-    app = make_api(token, health, RunRoutes(parts.world), team, tasks, models, approvals)
+    own = settings.api.metrics_token_file
+    app = make_api(
+        token,
+        health,
+        RunRoutes(parts.world),
+        team,
+        tasks,
+        models,
+        approvals,
+        metrics,
+        metrics_token=own.read_text().strip() if own else "",
+    )
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
     return await _listen(stack, runner, settings.api.host, settings.api.port)
 

@@ -14,10 +14,12 @@ from entrance.errors import Unavailable
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
+from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.sandboxes import ENGINE_S, bridge_of, harnesses_there, seccomp_of
+from orchestrator.app.watching import make_watching
 from orchestrator.disks import Retention
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
@@ -53,17 +55,33 @@ async def serve(settings: Settings) -> None:
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
+        watching = make_watching(settings, parts, stack, lambda: posture.closed)
         await janitor.restore()
         recorder = await open_recorder(settings, parts, stack)
         door = await open_door(settings, parts, stack)
         api = await open_api(
-            settings, parts, stack, health=health, waits=reconciler.waits, wake=queue.add
+            settings,
+            parts,
+            stack,
+            health=health,
+            metrics=MetricsRoutes(watching.render),
+            waits=reconciler.waits,
+            wake=queue.add,
         )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             loops = [
                 tasks.create_task(loop.run())
-                for loop in (guard, posture, janitor, queue, watcher, *own, *asked)
+                for loop in (
+                    guard,
+                    posture,
+                    janitor,
+                    queue,
+                    watcher,
+                    watching.following,
+                    *own,
+                    *asked,
+                )
             ]
             await stop.wait()
             log.info("runner_stops", name=settings.name)

@@ -9,7 +9,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from entrance.errors import NotFound, Unavailable
-from orchestrator.egress.segments import Segment, segments
+from orchestrator.egress.segments import numbered, segments
 
 MOST_BYTES = 1 << 20
 LONGEST_LINE = 64 << 20
@@ -52,43 +52,46 @@ class Reader:
 
         Raises: NotFound when there is no log, Unavailable when it can't be read.
         """
-        found = segments(self._folder)
-        while segment := self._here(found):
-            raw = self._raw(segment, most_bytes, before)
+        found = numbered(self._folder)
+        while here := self._here(found):
+            number, path = here
+            raw = self._raw(path, self._most(most_bytes, before))
             if raw:
-                self.place = Place(segment.number, self.place.offset + len(raw))
+                self.place = Place(number, self.place.offset + len(raw))
                 return [_line(one) for one in raw[:-1].split(b"\n")]
             # Only a segment that another follows is at its end for good; and it is looked at after that
             # was seen, so that nothing was added in between.
-            if segment.number == found[-1].number or (before and segment.number >= before.segment):
+            if number == found[-1][0] or (before and number >= before.segment):
                 return []
-            self.place = Place(segment.number + 1)
+            self.place = Place(number + 1)
         return []
 
-    def _here(self, found: Sequence[Segment]) -> Segment | None:
+    def _here(self, found: Sequence[tuple[int, Path]]) -> tuple[int, Path] | None:
         """The segment that the place is in, or the next one that there is."""
-        segment = next((one for one in found if one.number >= self.place.segment), None)
-        if segment is not None and segment.number != self.place.segment:
+        here = next((one for one in found if one[0] >= self.place.segment), None)
+        if here is not None and here[0] != self.place.segment:
             self.gap = self.gap or self.place != Place()
-            self.place = Place(segment.number)
-        return segment
+            self.place = Place(here[0])
+        return here
 
-    def _raw(self, segment: Segment, most_bytes: int, before: Place | None) -> bytes:
-        """Whole lines from the place on; a line that is longer than `most_bytes` comes alone."""
-        most = most_bytes
-        if before and segment.number >= before.segment:
-            limit = before.offset if segment.number == before.segment else 0
-            most = min(most, max(0, limit - self.place.offset))
+    def _most(self, most_bytes: int, before: Place | None) -> int:
+        if before is None or self.place.segment < before.segment:
+            return most_bytes
+        limit = before.offset if self.place.segment == before.segment else 0
+        return min(most_bytes, max(0, limit - self.place.offset))
+
+    def _raw(self, path: Path, most: int) -> bytes:
+        """Whole lines from the place on; a line that is longer than `most` comes alone."""
         try:
-            with segment.path.open("rb") as file:
+            with path.open("rb") as file:
                 file.seek(self.place.offset)
                 raw = file.read(most)
                 if len(raw) == most and most and b"\n" not in raw:
                     raw += file.readline(LONGEST_LINE)
         except FileNotFoundError as error:
-            raise NotFound(f"{segment.path} is gone: it was removed while it was read") from error
+            raise NotFound(f"{path} is gone: it was removed while it was read") from error
         except OSError as error:
-            raise Unavailable(f"{segment.path} can't be read: {error.strerror}") from error
+            raise Unavailable(f"{path} can't be read: {error.strerror}") from error
         return raw[: raw.rfind(b"\n") + 1]
 
 
@@ -99,29 +102,40 @@ class _Checkpoint(BaseModel):
 
     segment: int
     bytes: int
+    last_seq: int = 0
 
 
 def vouched(folder: Path) -> Place | None:
     """Up to where the log's checkpoint vouches for it; None: there is none that can be read."""
+    found = _checkpoint(folder)
+    return Place(found.segment, found.bytes) if found else None
+
+
+def vouched_seq(folder: Path) -> int:
+    """The last record that the checkpoint vouches for; 0: there is none."""
+    found = _checkpoint(folder)
+    return found.last_seq if found else 0
+
+
+def _checkpoint(folder: Path) -> _Checkpoint | None:
     try:
-        found = _Checkpoint.model_validate_json((folder / "head.json").read_bytes())
+        return _Checkpoint.model_validate_json((folder / "head.json").read_bytes())
     except (OSError, ValidationError):
         return None
-    return Place(found.segment, found.bytes)
 
 
 def near_the_end(folder: Path, back_bytes: int) -> Place:
     """A place about so many bytes before the end, between two lines. Raises: NotFound, Unavailable."""
-    found = segments(folder)
+    found = numbered(folder)
     left = back_bytes
-    for segment in reversed(found):
-        size = segment.path.stat().st_size
+    for number, path in reversed(found):
+        size = path.stat().st_size
         if size > left:
-            with segment.path.open("rb") as file:
+            with path.open("rb") as file:
                 file.seek(size - left)
-                return Place(segment.number, size - left + len(file.readline()))
+                return Place(number, size - left + len(file.readline()))
         left -= size
-    return Place(found[0].number) if found else Place()
+    return Place(found[0][0]) if found else Place()
 
 
 def find(folder: Path, seq: int) -> Line | None:
@@ -143,8 +157,8 @@ def find(folder: Path, seq: int) -> Line | None:
 
 def end(folder: Path) -> Place:
     """The place after the last byte. Raises: NotFound, Unavailable."""
-    found = segments(folder)
-    return Place(found[-1].number, found[-1].path.stat().st_size) if found else Place()
+    found = numbered(folder)
+    return Place(found[-1][0], found[-1][1].stat().st_size) if found else Place()
 
 
 def _line(raw: bytes) -> Line:

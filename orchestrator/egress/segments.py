@@ -36,18 +36,24 @@ class Segment:
     seal: Seal | None
 
 
-def segments(folder: Path) -> Sequence[Segment]:
-    """Every segment in the folder, oldest first.
+def numbered(folder: Path) -> Sequence[tuple[int, Path]]:
+    """The number and the file of every segment in the folder, oldest first.
 
     Raises: NotFound when there is no log, Unavailable when it can't be read.
     """
     try:
-        names = sorted(path.name for path in folder.iterdir() if _SEGMENT.fullmatch(path.name))
+        paths = sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"there is no egress log at {folder}") from error
     except OSError as error:
         raise Unavailable(f"the egress log at {folder} can't be read: {error.strerror}") from error
-    return [Segment(_number(name), folder / name, _seal(folder / name)) for name in names]
+    found = ((_SEGMENT.fullmatch(path.name), path) for path in paths)
+    return [(int(match[1]), path) for match, path in found if match]
+
+
+def segments(folder: Path) -> Sequence[Segment]:
+    """Every segment with its seal, oldest first. Raises: NotFound, Unavailable."""
+    return [Segment(number, path, seal_of(path)) for number, path in numbered(folder)]
 
 
 def reaching(found: Sequence[Segment], since: datetime | None) -> Sequence[Segment]:
@@ -57,12 +63,8 @@ def reaching(found: Sequence[Segment], since: datetime | None) -> Sequence[Segme
     return [one for one in found if one.seal is None or one.seal.sealed_at >= since]
 
 
-def _number(name: str) -> int:
-    found = _SEGMENT.fullmatch(name)
-    return int(found[1]) if found else 0
-
-
-def _seal(path: Path) -> Seal | None:
+def seal_of(path: Path) -> Seal | None:
+    """The seal beside a segment's file; None when there is none that can be read."""
     try:
         return Seal.model_validate_json(path.with_suffix(".seal.json").read_bytes())
     except (OSError, ValidationError):

@@ -39,9 +39,11 @@ async def settle(world: World, run: Run) -> None:
         run.id, "phase", {"state": str(RunState.ENDED), "outcome": str(run.outcome)}
     )
     now = world.clock.now()
-    await world.amend(run.id, lambda r: after(r, RunEvent.SETTLED, now))
+    run = await world.amend(run.id, lambda r: after(r, RunEvent.SETTLED, now))
     world.outputs.forget(run.id)
     world.doings.forget(run.id)
+    for hear in world.hear_ended:
+        hear(run)
     log.info("run_ended", run=run.id, task=run.task, outcome=run.outcome, cause=run.cause)
 
 

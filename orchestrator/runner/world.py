@@ -120,6 +120,8 @@ class World:
     egress: Egress = field(default_factory=NoEgress)
     doings: Doings = field(default_factory=Doings)
     """What each run is doing now."""
+    hear_ended: list[Callable[[Run], None]] = field(default_factory=list)
+    """Are told of each run that has ended; they must not raise."""
     dialects: Mapping[str, str] = field(default_factory=dict)
     """What model providers speak, as far as an operator has said so."""
     _whole: set[RunId] = field(init=False, repr=False, default_factory=set)

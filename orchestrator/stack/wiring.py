@@ -124,6 +124,7 @@ def runner_env(
         "TRANSCRIPTS": here.home / "data" / "transcripts",
         "API__PORT": here.ports.runner,
         "API__TOKEN_FILE": make_key(here.keys / "api.token"),
+        "API__METRICS_TOKEN_FILE": make_key(here.keys / "metrics.token"),
         "POLARION__URL": f"http://{LOOPBACK}:{here.ports.polarion}/polarion/rest/v1",
         "POLARION__TOKEN_FILE": polarion_token(here),
         "POLARION__EMBEDDED": "true",

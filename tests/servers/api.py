@@ -17,6 +17,7 @@ from entrance.session import TaskId
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.api.approvals import ApprovalRoutes
+from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
@@ -32,6 +33,7 @@ from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import FakeWorld
 
 TOKEN = "the-token-of-the-api"
+METRICS_TOKEN = "the-token-of-the-metrics"
 PROVIDERS = {"anthropic": Provider("anthropic", "https://api.anthropic.com", "anthropic")}
 TOOLS = frozenset({"get_task", "submit_for_approval"})
 
@@ -98,7 +100,21 @@ class Api:
         runs = RunRoutes(self.world, keepalive_s)
         policy: Any = self.reaches
         approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy)
-        return make_api(TOKEN, health, runs, team, tasks, models, approvals)
+        metrics = MetricsRoutes(self.render)
+        return make_api(
+            TOKEN,
+            health,
+            runs,
+            team,
+            tasks,
+            models,
+            approvals,
+            metrics,
+            metrics_token=METRICS_TOKEN,
+        )
+
+    async def render(self) -> bytes:
+        return b"# metrics\n"
 
     def __post_init__(self) -> None:
         self.people = FakePeople(self.fakes.tracker)

@@ -12,6 +12,7 @@ from entrance.app import Outbound, make_app
 from orchestrator.api import shapes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
+from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
@@ -97,6 +98,7 @@ def runner() -> web.Application:
         TaskRoutes(nothing, nothing),
         ModelRoutes(nothing, nothing, nothing, {}),
         ApprovalRoutes(nothing, nothing, nothing),
+        MetricsRoutes(nothing),
     )
 
 

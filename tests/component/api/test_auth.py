@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.fakes.run import a_run
-from tests.servers.api import TOKEN, Api
+from tests.servers.api import METRICS_TOKEN, TOKEN, Api
 
 PATHS = [
     ("GET", "/api/doctor"),
@@ -29,6 +29,7 @@ PATHS = [
     ("POST", "/api/approvals/x/once"),
     ("GET", "/api/runs/run000000000000/egress"),
     ("GET", "/api/models"),
+    ("GET", "/metrics"),
     ("GET", "/api/secrets"),
     ("PUT", "/api/secrets/x"),
     ("DELETE", "/api/secrets/x"),
@@ -124,3 +125,12 @@ async def test_no_answer_holds_the_token_or_a_run_token(api: Api) -> None:
         assert TOKEN.encode() not in answer.body
         assert b"token_sha256" not in answer.body
         assert b"session" not in answer.body
+
+
+async def test_metrics_have_a_token_of_their_own_that_opens_nothing_else(api: Api) -> None:
+    answer = await api.ask("GET", "/metrics", token=METRICS_TOKEN)
+    assert (answer.status, answer.body) == (200, b"# metrics\n")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert (await api.ask("GET", "/metrics")).status == 200
+    for path in ("/api/runs", "/api/doctor", "/metrics/", "/metrics/x"):
+        assert (await api.ask("GET", path, token=METRICS_TOKEN)).status == 401
