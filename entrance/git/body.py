@@ -7,6 +7,8 @@ from http import HTTPStatus
 
 from aiohttp import hdrs, web
 
+from entrance.log.body_hash import BodyHash
+
 CHUNK_BYTES = 1 << 18
 _GZIP = 31  # zlib's word for: a gzip header, the largest window
 
@@ -34,6 +36,8 @@ class RequestBody:
         self._idle_s = idle_s
         self._given = 0
         self._pending = b""
+        self.sent = BodyHash()
+        """The body as it came over the wire."""
         encoding = request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower()
         if encoding not in {"identity", "gzip", "x-gzip"}:
             raise BodyError(
@@ -98,10 +102,12 @@ class RequestBody:
     async def _receive(self) -> bytes:
         try:
             async with asyncio.timeout(self._idle_s):
-                return await self._content.read(CHUNK_BYTES)
+                chunk = await self._content.read(CHUNK_BYTES)
         except TimeoutError as error:
             raise BodyError(
                 HTTPStatus.REQUEST_TIMEOUT, f"nothing came for {self._idle_s:g} seconds"
             ) from error
         except (ConnectionError, web.RequestPayloadError) as error:
             raise BodyError(HTTPStatus.BAD_REQUEST, "the request breaks off") from error
+        self.sent.feed(chunk)
+        return chunk

@@ -22,7 +22,8 @@ from entrance.git.push import Pusher
 from entrance.git.relay import Relay, SandboxGoneError, plain
 from entrance.git.upstream import GitHost, RepositoryCredentials, Service, request_headers
 from entrance.identity import SESSION
-from entrance.log.records import Audit, Decided, Kind, Outcome
+from entrance.log.body_hash import BodyHash
+from entrance.log.records import Audit, Decided, Kind, Outcome, Request, Traffic
 from entrance.session import RepoGrant
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -159,8 +160,9 @@ class GitProxy:
                 error = body.refused
         finally:
             result = "failed" if error else "ok"
-            detail = {"bytes": relay.size_bytes, "trouble": str(error or "")}
-            await self._audit.came_of_it(Outcome(seq, result, detail))
+            detail = {"trouble": str(error or "")}
+            moved = Traffic.of(body.sent if body else BodyHash(), relay.came)
+            await self._audit.came_of_it(Outcome(seq, result, detail, moved))
         if error is None:
             return await relay.finish()
         return relay.cut_off() if relay.started else plain(_status_of(error), str(error))
@@ -170,9 +172,11 @@ class GitProxy:
     ) -> int:
         kind: Kind = "git_push" if service == "git-receive-pack" else "git_fetch"
         name = printable(request.match_info["name"])
+        grant = request[SESSION].repository(request.match_info["name"])
+        asked = Request.to(request.method, f"{grant.url}/{wanted}") if grant else None
         detail = {"wanted": wanted}
         return await self._audit.decided(
-            Decided(kind, name, decision, request[SESSION], detail=detail)
+            Decided(kind, name, decision, request[SESSION], detail=detail, request=asked)
         )
 
 

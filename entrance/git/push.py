@@ -20,7 +20,7 @@ from entrance.git.refs import PushVerdict, decide_push, refuse
 from entrance.git.relay import Relay, plain
 from entrance.git.report import Report, ReportReader, encode_refusal
 from entrance.git.upstream import GitHost, request_headers
-from entrance.log.records import Audit, Decided, Outcome
+from entrance.log.records import Audit, Decided, Outcome, Request, Traffic
 from entrance.session import RepoGrant, Session
 
 RESULT = "application/x-git-receive-pack-result"
@@ -113,7 +113,8 @@ class Pusher:
             error = await relay.pass_on(source, reader.feed)
             trouble = str(body.refused or error or "")
         finally:
-            await self._came_of_it(seq, reader.report(), trouble)
+            moved = Traffic.of(body.sent, relay.came)
+            await self._came_of_it(seq, reader.report(), trouble, moved)
         if not trouble:
             return await relay.finish()
         if relay.started:
@@ -125,13 +126,14 @@ class Pusher:
     async def _record(
         self, session: Session, grant: RepoGrant, decision: Decision, detail: Mapping[str, Any]
     ) -> int:
+        asked = Request.to("POST", f"{grant.url}/git-receive-pack")
         return await self._audit.decided(
-            Decided("git_push", grant.name, decision, session, detail=detail)
+            Decided("git_push", grant.name, decision, session, detail=detail, request=asked)
         )
 
-    async def _came_of_it(self, seq: int, report: Report, trouble: str) -> None:
+    async def _came_of_it(self, seq: int, report: Report, trouble: str, moved: Traffic) -> None:
         detail = {"unpack": report.unpack, "refs": dict(report.refs), "trouble": trouble}
-        await self._audit.came_of_it(Outcome(seq, report.result, detail))
+        await self._audit.came_of_it(Outcome(seq, report.result, detail, moved))
 
 
 async def _read_head(body: RequestBody) -> PushHead:

@@ -8,6 +8,7 @@ from aiohttp import hdrs, web
 
 from entrance.errors import SandgateError
 from entrance.git.pktline import ProtocolError
+from entrance.log.body_hash import BodyHash
 
 _NOT_CACHED: Mapping[str, str] = {
     hdrs.CACHE_CONTROL: "no-cache, max-age=0, must-revalidate",
@@ -28,7 +29,7 @@ class Relay:
         self._response = web.StreamResponse(
             headers={hdrs.CONTENT_TYPE: content_type, **_NOT_CACHED}
         )
-        self.size_bytes = 0
+        self.came = BodyHash()
 
     @property
     def started(self) -> bool:
@@ -38,7 +39,7 @@ class Relay:
         """Raises: SandboxGoneError."""
         if not chunk:
             return
-        self.size_bytes += len(chunk)
+        self.came.feed(chunk)
         try:
             if not self.started:
                 await self._response.prepare(self._request)

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 import orjson
 
@@ -16,6 +17,7 @@ class Open:
     """Whose decision it was, at which door, and whether a tool call was known to have caused it."""
 
     door: Door
+    at: datetime
     run: str = ""
     told: bool = False
 
@@ -48,6 +50,7 @@ class OpenDecisions:
         for raw in lines:
             line = orjson.loads(raw)
             if line.get("type") == "decided" and line.get("decision") == "allow":
-                self.begin(line["seq"], Open(line["door"], line.get("run", "")))
+                at = datetime.fromisoformat(line["at"])
+                self.begin(line["seq"], Open(line["door"], at, line.get("run", "")))
             elif line.get("type") == "outcome":
                 self.end(line["of"])

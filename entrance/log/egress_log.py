@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -56,6 +56,7 @@ class EgressLog:
         self._checkpoints = Checkpoints(self._segments)
         self._writer = Writer(self._segments, disk or DiskThread(), self._checkpoints.due)
         self._causes = causes
+        self._now = now
 
     async def decided(self, record: Decided) -> int:
         """The record's number, once it is on the disk. Raises: Unavailable."""
@@ -66,7 +67,9 @@ class EgressLog:
         cause = self._cause(record)
         number = self._writer.append(of_decision(record, cause))
         if isinstance(record.decision, Allow):
-            began = Open(record.decided_at, record.of_run or "", bool(cause and cause.tool))
+            began = Open(
+                record.decided_at, self._now(), record.of_run or "", bool(cause and cause.tool)
+            )
             number.add_done_callback(partial(self._began, began))
         return number
 
@@ -77,11 +80,12 @@ class EgressLog:
     def ending(self, record: Outcome) -> "asyncio.Future[int]":
         """Begin to record what came of a decision; the outcome's number once that is done."""
         known = self._open.end(record.of)
-        run, cause = (known.run if known else ""), None
-        if known is not None and not known.told and known.run:
-            cause = self._open_in(RunId(known.run))
+        if known is None:
+            return self._writer.append(of_outcome(record))
+        ms = round((self._now() - known.at) / timedelta(milliseconds=1))
+        cause = None if known.told or not known.run else self._open_in(RunId(known.run))
         late = cause if cause and cause.tool else None
-        return self._writer.append(of_outcome(record, run, late))
+        return self._writer.append(of_outcome(record, known.run, late, ms))
 
     def may_end(self, seq: int, door: Door) -> bool:
         """Whether a decision is open, and this door's: only then may it say what came of it."""

@@ -44,8 +44,10 @@ def of_decision(record: Decided, cause: Cause | None) -> dict[str, Any]:
     )
 
 
-def of_outcome(record: Outcome, run: str, cause: Cause | None) -> dict[str, Any]:
-    """An outcome's fields; `cause` if it was not known when it was decided."""
+def of_outcome(
+    record: Outcome, run: str = "", cause: Cause | None = None, ms: int | None = None
+) -> dict[str, Any]:
+    """An outcome's fields. `cause` if it was not known when it was decided; `ms` if nobody else says it."""
     moved = record.traffic or _NO_TRAFFIC
     return _that_apply(
         {
@@ -60,7 +62,7 @@ def of_outcome(record: Outcome, run: str, cause: Cause | None) -> dict[str, Any]
             "response_sha256": moved.response_sha256,
             "hashed_bytes": moved.hashed_bytes or None,
             "target": _readable(moved.target),
-            "ms": moved.ms,
+            "ms": ms if moved.ms is None else moved.ms,
             "cause": _of_cause(cause),
             "detail": dict(record.detail),
         }

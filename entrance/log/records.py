@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from entrance.decision import Decision
+from entrance.log.body_hash import HASHED_BYTES, BodyHash
 from entrance.ports import Cause
 from entrance.session import RunId, Session
 
@@ -133,6 +134,14 @@ class Traffic:
     hashed_bytes: int = 0
     target: str = ""
     ms: int | None = None
+    """How long it took; the log knows it itself when nobody says it."""
+
+    @classmethod
+    def of(cls, sent: BodyHash, came: BodyHash, status: int = 0) -> "Traffic":
+        """What two bodies were."""
+        return cls(
+            status, sent.bytes, came.bytes, sent.sha256, came.sha256, hashed_bytes=HASHED_BYTES
+        )
 
 
 @dataclass(frozen=True, slots=True)

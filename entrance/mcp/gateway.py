@@ -15,7 +15,8 @@ import structlog
 
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
-from entrance.log.records import Audit, Decided, Outcome
+from entrance.log.body_hash import BodyHash, hash_of_body
+from entrance.log.records import Audit, Decided, Outcome, Traffic
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.catalogue import Entry, catalogue, granted
 from entrance.mcp.policy import decide
@@ -91,10 +92,15 @@ class Gateway:
         )
         if entry is None or not isinstance(decision, Allow):
             return ToolResult(f"Refused: {decision.reason}.", is_error=True)
-        return await self._perform(session, entry, arguments, seq)
+        return await self._perform(session, entry, arguments, seq, hash_of_body(raw))
 
     async def _perform(
-        self, session: Session, entry: Entry, arguments: Mapping[str, Any], seq: int
+        self,
+        session: Session,
+        entry: Entry,
+        arguments: Mapping[str, Any],
+        seq: int,
+        sent: BodyHash,
     ) -> ToolResult:
         started = self._clock()
         word, result = "crashed", ToolResult("", is_error=True)
@@ -109,7 +115,8 @@ class Gateway:
                 "chars": len(result.text),
                 "ms": round((self._clock() - started) * 1000),
             }
-            await self._audit.came_of_it(Outcome(seq, word, detail))
+            moved = Traffic.of(sent, hash_of_body(result.text.encode(errors="replace")))
+            await self._audit.came_of_it(Outcome(seq, word, detail, moved))
         return _capped(result, self._limits.result_chars)
 
     async def _answer(

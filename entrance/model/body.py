@@ -23,5 +23,5 @@ class Body(BytesIOPayload):
     ) -> None:
         """Raises: Unavailable when the decision could not be recorded."""
         await self._call.decided()
-        self._call.sent = True
+        self._call.sent = self._call.left = True
         await super().write_with_length(writer, content_length)

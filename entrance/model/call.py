@@ -8,7 +8,8 @@ from typing import Any
 import structlog
 
 from entrance.errors import Unavailable
-from entrance.log.records import Audit, Outcome
+from entrance.log.body_hash import BodyHash, hash_of_body
+from entrance.log.records import Audit, Outcome, Traffic
 from entrance.model.budgets import Budgets, Reservation
 from entrance.model.dialects import Asked, Endpoint, StreamMeter
 from entrance.model.dialects.trouble import Trouble
@@ -69,6 +70,10 @@ class Call:
     """Since when the provider's next word is waited for, in the clock's seconds."""
     sent: bool = False
     """Whether the request went to the provider, who may bill it from then on."""
+    left: bool = False
+    """Whether any of it may have left, whatever came of that."""
+    came: BodyHash = field(default_factory=BodyHash, repr=False)
+    """What the provider answered, as it came."""
     tokens: Tokens | None = None
     meter: StreamMeter | None = field(default=None, repr=False)
 
@@ -161,6 +166,8 @@ class Settler:
             "counted": lost is None,
             "ms": round((now - started) * 1000),
         }
-        await self.audit.came_of_it(Outcome(seq, call.result, detail))
+        sent = hash_of_body(call.asked.body) if call.left else BodyHash()
+        moved = Traffic.of(sent, call.came, call.status)
+        await self.audit.came_of_it(Outcome(seq, call.result, detail, moved))
         if lost is not None:
             raise lost

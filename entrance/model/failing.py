@@ -47,7 +47,7 @@ async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Re
     if answer.status < HTTPStatus.BAD_REQUEST:
         return broken(call, way, "redirected")
     call.request_id = clean(call.request_id, way.secret.redact_all)
-    body = await _body(answer, way)
+    body = await _body(call, answer, way)
     fault = _fault(body)
     kind = kind_of(answer.status, fault, way.dialect.faults)
     message = fault.message or f"The provider answered {answer.status}."
@@ -69,9 +69,9 @@ async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Re
     return web.Response(status=answer.status, body=body, headers=headers)
 
 
-async def _body(answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
+async def _body(call: Call, answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
     """The provider's words without keys; None when there are too many, or they can't be unpacked."""
-    raw = await read(answer, _ERROR_BYTES)
+    raw = await read(answer, _ERROR_BYTES, call.came)
     packing = answer.headers.get(hdrs.CONTENT_ENCODING, "identity").lower()
     body = unpacked(raw, packing, _ERROR_BYTES) if raw is not None else None
     return None if body is None else redacted(body, way.secret.redact_all)

@@ -5,6 +5,7 @@ Judged and recorded first, then sent on with the real key, metered as it streams
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import structlog
@@ -15,7 +16,7 @@ from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
-from entrance.log.records import Decided
+from entrance.log.records import Decided, Request
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import Asked, Dialect, Endpoint
 from entrance.model.dialects.anthropic import Anthropic
@@ -108,7 +109,10 @@ class ModelGateway:
             code = str(judged.detail.get("refused", "refused"))
             reason = judged.decision.reason
             return refuse(dialect, judged.status, code, reason, judged.headers)
-        record = Decided("model_call", model[:200], Allow(), session, detail=judged.detail)
+        asked_for = _request(counter.provider.url(endpoint.path))
+        record = Decided(
+            "model_call", model[:200], Allow(), session, detail=judged.detail, request=asked_for
+        )
         # It gets to the disk while the call is made ready; `upstream` waits before it sends a byte.
         recorded = self._settler.audit.deciding(record)
         call = Call(session, model, endpoint, judged.asked, recorded, judged.reservation)
@@ -163,3 +167,8 @@ class ModelGateway:
     ) -> int:
         record = Decided("model_call", subject, decision, request[SESSION], detail=detail)
         return await self._settler.audit.decided(record)
+
+
+@lru_cache(maxsize=256)
+def _request(url: str) -> Request:
+    return Request.to("POST", url)

@@ -114,6 +114,7 @@ class Upstream:
         """
         read, redact, clock = answer.content.readany, way.secret.redact, self._settler.clock
         call.meter = meter = way.dialect.meter(call.asked)
+        feed = call.came.feed
         unlooked = _LOOK_BYTES
         while True:
             call.waits_since = clock()
@@ -124,6 +125,7 @@ class Upstream:
             call.waits_since = None
             if not chunk:
                 return _ended(call, meter, way)
+            feed(chunk)
             await write(redact(meter.feed(chunk)))
             unlooked += len(chunk)
             if unlooked >= _LOOK_BYTES:
@@ -151,7 +153,7 @@ def _told(fault: Fault, way: Way) -> Trouble:
 
 
 async def _whole(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Response:
-    body = await read(answer, _ANSWER_BYTES)
+    body = await read(answer, _ANSWER_BYTES, call.came)
     if body is None:
         return broken(call, way, "too_large")
     call.tokens = way.dialect.read_answer(body)

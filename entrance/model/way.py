@@ -8,6 +8,7 @@ import aiohttp
 import orjson
 from aiohttp import web
 
+from entrance.log.body_hash import BodyHash
 from entrance.model.dialects import Dialect
 from entrance.model.headers import back
 from entrance.model.redaction import clean
@@ -46,10 +47,11 @@ def headers_back(answer: aiohttp.ClientResponse, way: Way) -> dict[str, str]:
     return {name: clean(value, redact) for name, value in back(answer.headers).items()}
 
 
-async def read(answer: aiohttp.ClientResponse, limit: int) -> bytes | None:
-    """The whole body, or None when it is longer than `limit` bytes."""
+async def read(answer: aiohttp.ClientResponse, limit: int, came: BodyHash) -> bytes | None:
+    """The whole body, or None when it is longer than `limit` bytes. `came` is fed with it."""
     body = bytearray()
     async for chunk in answer.content.iter_any():
+        came.feed(chunk)
         body += chunk
         if len(body) > limit:
             return None

@@ -59,6 +59,18 @@ async def test_usage_is_priced_and_added_to_the_runs_spending(door: Door) -> Non
     assert came["detail"]["request_id"] == "req_1"
 
 
+async def test_what_went_over_the_wire_is_on_record(door: Door, model: ModelServer) -> None:
+    await say_hello(door)
+    decided, came = door.lines("model_call")[0], door.lines("outcome")[0]
+    assert decided["url"] == f"{model.url}/v1/messages"
+    assert (decided["method"], decided["host"]) == ("POST", "127.0.0.1")
+    assert came["bytes_out"] == int(model.got[0].headers["content-length"])
+    assert came["status"] == 200
+    assert len(came["request_sha256"]) == 64
+    assert came["bytes_in"] > 100
+    assert len(came["response_sha256"]) == 64
+
+
 async def test_a_stream_is_relayed_and_metered_by_its_own_last_word(
     door: Door, model: ModelServer
 ) -> None:

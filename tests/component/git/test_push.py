@@ -47,6 +47,12 @@ async def test_a_run_pushes_its_own_branch_and_the_record_says_so(at_door: Door)
     assert outcome is not None
     assert outcome.result == "ok"
     assert outcome.detail["refs"] == {f"{OWN}/fix": "ok"}
+    assert decided.request is not None
+    assert decided.request.url.endswith("/small.git/git-receive-pack")
+    assert outcome.traffic is not None
+    assert (outcome.traffic.bytes_out or 0) > 200
+    assert outcome.traffic.request_sha256
+    assert outcome.traffic.response_sha256
 
 
 @pytest.mark.parametrize(
