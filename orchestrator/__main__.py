@@ -1,15 +1,13 @@
 """`python -m orchestrator`: the runner, with the entrance as its second listener."""
 
-import asyncio
 import sys
 from pathlib import Path
 
-import uvloop
 from pydantic import ValidationError
 
 from entrance.errors import SandgateError
 from orchestrator import logs
-from orchestrator.app import serve
+from orchestrator.app import run, serve
 from orchestrator.settings import Settings, variables
 
 
@@ -20,9 +18,7 @@ def main() -> None:
     """
     logs.configure()
     try:
-        # Most of what the runner does is passing on what comes: half of that is the loop's own work.
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(serve(Settings()))
+        run(serve(Settings()))
     except ValidationError as error:
         _end(f"the settings are not complete: {'; '.join(variables(error))}", 2)
     except SandgateError as error:

@@ -5,8 +5,10 @@
 - `listeners`: the door for sandboxes, the API for people.
 - `watching`: what others watch the runner by.
 - `serving`: the order in which all of it starts and ends.
+- `loop`: what it runs on.
 """
 
+from orchestrator.app.loop import run
 from orchestrator.app.serving import serve
 
-__all__ = ["serve"]
+__all__ = ["run", "serve"]

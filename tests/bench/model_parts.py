@@ -19,7 +19,6 @@ from pathlib import Path
 from time import monotonic, perf_counter
 
 import orjson
-import uvloop
 from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
@@ -34,6 +33,7 @@ from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
+from orchestrator.app.loop import run
 from tests.servers.anthropic import KEY, MODEL, events
 from tests.servers.log import open_log
 from tests.servers.pocketbase import pocketbase_server
@@ -142,8 +142,7 @@ def main() -> None:
     if given.part == "upstream":
         asyncio.run(upstream())
         return
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as the product's runner
-        runner.run(door(given.upstream, given.home))
+    run(door(given.upstream, given.home))
 
 
 if __name__ == "__main__":
