@@ -1,7 +1,8 @@
 """Runs agents on the tasks that people assign to them, each run in a sandbox of its own.
 
 From the bottom up: `domain` decides (pure), `ports` say what is needed of the world, `runner`,
-`reconciler`, `workqueue` and `watcher` do it, `adapters` and `harnesses` are the world, `api` is
+`reconciler`, `workqueue` and `watcher` do it, `approvals` is the inbox, `egress_policy` what sandboxes
+may reach, `adapters` and `harnesses` are the world, `api` is
 for people, `settings` reads the environment, `app` puts all of it together; `stack` brings a whole
 installation up on one machine, `cli` is the `sandgate` command.
 """

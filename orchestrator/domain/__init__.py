@@ -8,5 +8,8 @@
 - `briefing`: the instructions and the prompt that an agent is given.
 - `catalogue`: the models that are known, what they cost, who may call them.
 - `grants`: what an engagement's grants mean for one run at the door.
+- `egress`, `egress_text`, `egress_compile`: what is said of the internet, read, and put together for a run.
+- `presets`: rules for well-known places; hosts of package registries come from the machine.
+- `approval`, `access`, `inbox`: what agents ask of people, what is decided, and how it is told.
 - `ledger`: what a run read, changed and was refused, from its records.
 """
