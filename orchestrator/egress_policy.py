@@ -6,6 +6,7 @@ installation says now and what people allow now. So a restart repairs it, and no
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,6 +32,8 @@ EVERY_S = 20.0
 PATIENCE_S = 10.0
 """So long the proxy has to take a policy up."""
 LOOK_S = 0.02
+FILES_S = 1.0
+"""So often the installation's own files are looked at: people edit them while runs go on."""
 
 
 class Sources(Protocol):
@@ -46,6 +49,10 @@ class Sources(Protocol):
 
     def refused(self) -> tuple[str, ...]:
         """Networks and addresses of this machine, which nothing is ever sent to."""
+        ...
+
+    def mark(self) -> object:
+        """Equal to an earlier one as long as nothing of it was written anew."""
         ...
 
 
@@ -126,15 +133,12 @@ class EgressPolicy:
         """Write whenever something has changed, until cancelled; an outage is for the next look."""
         while True:
             self._dirty.clear()
+            seen = self.sources.mark()
             try:
                 await self._written()
             except SandgateError as error:
                 log.warning("egress_policy_not_written", error=str(error))
-            try:
-                async with asyncio.timeout(EVERY_S):
-                    await self._dirty.wait()
-            except TimeoutError:
-                continue
+            await self._something_new(seen)
 
     def compiled(self, run: RunId) -> Compiled | None:
         """What a run may reach now; None when its session isn't open."""
@@ -191,6 +195,15 @@ class EgressPolicy:
             if item.opens(now) and item.is_for(run.id, run.engagement, run.agent, run.project)
         ]
         return compile_policy(ground, run.egress, approved_rules(own), known)
+
+    async def _something_new(self, seen: object) -> None:
+        """Return when something has been told, the installation's files have changed, or it is time."""
+        for _ in range(round(EVERY_S / FILES_S)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FILES_S):
+                    await self._dirty.wait()
+            if self._dirty.is_set() or self.sources.mark() != seen:
+                return
 
     async def _in_force(self, generation: int) -> bool:
         loop = asyncio.get_running_loop()

@@ -56,6 +56,17 @@ class InstallationFiles:
     def refused(self) -> tuple[str, ...]:
         return (self.subnet, *own_addresses())
 
+    def mark(self) -> object:
+        return [_mark(file) for file in (self.policy, self.registries)]
+
+
+def _mark(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
 
 def read_registries(file: Path) -> Registries:
     """What was found when the installation was brought up; nothing when that can't be read."""

@@ -42,6 +42,9 @@ class FakeSources:
     def refused(self) -> tuple[str, ...]:
         return ("10.9.0.0/24",)
 
+    def mark(self) -> object:
+        return self.says
+
 
 @dataclass
 class FakeProxy:

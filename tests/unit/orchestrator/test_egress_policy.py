@@ -211,3 +211,15 @@ async def test_it_is_written_as_soon_as_somebody_says_that_something_has_changed
         house.policy.changed()
         await until(lambda: house.answer(run) == "nobody")
         loop.cancel()
+
+
+async def test_what_people_write_for_the_installation_counts_once_they_have_saved_it(
+    house: House,
+) -> None:
+    run = await house.open()
+    async with asyncio.TaskGroup() as tasks:
+        loop = tasks.create_task(house.policy.run())
+        await until(lambda: house.answer(run) == "deny")
+        house.sources.says = Ground(Policy(rules=(A,)))
+        await until(lambda: house.answer(run) == "allow")
+        loop.cancel()

@@ -79,7 +79,10 @@ def test_what_the_installation_says_is_read_afresh(tmp_path: Path) -> None:
     policy, found = tmp_path / "policy.yaml", tmp_path / "egress" / "registries.json"
     here = InstallationFiles(policy, found, {}, "10.0.0.0/24")
     assert here.ground() == Ground()
+    before = here.mark()
+    assert here.mark() == before
     policy.write_text("presets: [docs]\n")
+    assert here.mark() != before
     assert here.ground() == Ground(Policy(presets=("docs",)))
     for broken in (b"presets: [\n", b"\xff"):
         policy.write_bytes(broken)
