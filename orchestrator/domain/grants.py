@@ -62,11 +62,16 @@ def lent(lender: Run | None) -> tuple[Envelope, ...]:
 
 
 SELF_SERVICE = {"polarion": frozenset({"request_access"})}
-"""Tools that every run has: asking opens nothing."""
+"""Tools that every run has which has any: asking opens nothing."""
 
 
 def with_own(tools: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """What was granted, and what every run has."""
+    """What was granted, and what every run has.
+
+    Where nothing was granted there is nothing: such a run can't be ended, and must not begin to work.
+    """
+    if not any(tools.values()):
+        return {}
     names = tools.keys() | SELF_SERVICE.keys()
     nothing: frozenset[str] = frozenset()
     return {name: tools.get(name, nothing) | SELF_SERVICE.get(name, nothing) for name in names}

@@ -6,7 +6,14 @@ from decimal import Decimal
 import pytest
 
 from entrance.session import Envelope
-from orchestrator.domain.grants import budget_of, door_name, folder_of, grant_for, session_for
+from orchestrator.domain.grants import (
+    budget_of,
+    door_name,
+    folder_of,
+    grant_for,
+    session_for,
+    with_own,
+)
 from orchestrator.domain.team import Repository
 from tests.fakes.run import a_run
 from tests.fakes.world import AGENT, ENGAGEMENT, REPOSITORY, TASK
@@ -91,3 +98,11 @@ def test_a_delegated_run_draws_on_the_money_of_all_who_delegated() -> None:
         Envelope("run", second.id, Decimal("0.75")),
         Envelope("run", first.id, first.budget_usd),
     )
+
+
+def test_every_run_that_has_tools_may_ask_for_more_and_one_that_has_none_has_none() -> None:
+    nothing: frozenset[str] = frozenset()
+    asking = frozenset({"request_access"})
+    assert with_own({"polarion": frozenset({"get_task"})}) == {"polarion": asking | {"get_task"}}
+    assert with_own({"jira": frozenset({"x"})}) == {"jira": {"x"}, "polarion": asking}
+    assert with_own({"polarion": nothing}) == with_own({}) == {}
