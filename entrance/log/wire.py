@@ -10,6 +10,7 @@ One JSON object a line, in either direction:
 attempt belongs to is not asked for: it is known by its address.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -22,6 +23,7 @@ from entrance.ports import Addresses
 LINE_BYTES = 256 << 10
 """A longer line is refused, and the connection with it."""
 
+_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/?#]*@", re.IGNORECASE)
 Count = Annotated[int, Field(ge=0, le=1 << 62)]
 Digest = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 
@@ -64,10 +66,15 @@ class SaidDecided(_Said):
             addresses.at(self.address),
             address=self.address,
             detail=self.detail,
-            request=Request(self.method, self.url, self.host, self.port, self.sni, self.target),
+            request=self._request(),
             rule=self.rule,
             door="egress",
         )
+
+    def _request(self) -> Request:
+        """The query stays as it is: what an agent sends away in it is what a log is for."""
+        url = _USER.sub(r"\1", self.url)
+        return Request(self.method, url, self.host, self.port, self.sni, self.target)
 
     def _decision(self) -> Decision:
         match self.decision:

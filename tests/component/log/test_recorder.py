@@ -107,6 +107,13 @@ async def test_what_is_acknowledged_is_in_the_log_with_who_it_was(
     assert verified(place.folder).finding is None
 
 
+async def test_a_url_is_recorded_without_its_user_and_with_its_query(
+    place: Place, proxy: Proxy
+) -> None:
+    await proxy.ask(decided={**DECIDED, "url": "https://u:p@w@a.example/x?token=u:p@y"})
+    assert place.lines()[0]["url"] == "https://a.example/x?token=u:p@y"
+
+
 async def test_an_address_without_a_session_is_recorded_as_nobodys(
     place: Place, proxy: Proxy
 ) -> None:
