@@ -71,6 +71,8 @@ async def open_door(
     *,
     silence_s: float = 20,
     disk: Disk | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
@@ -109,8 +111,8 @@ async def open_door(
         runner = make_runner(app)
         await runner.setup()
         try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            await web.TCPSite(runner, host, port).start()
+            url = f"http://{host}:{runner.addresses[0][1]}"
             yield Door(
                 url, token, session, registry, folder / "egress", meter, secrets, vault, tools
             )

@@ -152,3 +152,35 @@ async def test_of_many_incidents_the_newest_are_told() -> None:
     for number in range(9):
         posture.doubt(f"incident {number}")
     assert (await posture.check()).endswith("incident 6; incident 7; incident 8")
+
+
+@dataclass
+class FakeWalls:
+    """What the battery says."""
+
+    closed: str = ""
+    pending: bool = False
+
+
+async def test_the_batterys_word_closes_the_gate_as_well() -> None:
+    walls = FakeWalls("the walls don't hold")
+    posture = Posture(Probing(WELL), walls=walls)
+    await posture.look()
+    assert posture.closed == "the walls don't hold"
+    assert not posture.proving
+    assert await posture.check(), "the network itself is closed"
+    walls.closed = ""
+    assert not posture.closed
+
+
+async def test_it_is_being_proven_as_long_as_one_of_both_has_no_word() -> None:
+    walls = FakeWalls("not yet", pending=True)
+    posture = Posture(Probing(WELL), walls=walls)
+    assert posture.proving
+    await posture.look()
+    assert posture.proving
+    walls.pending = False
+    assert not posture.proving
+    posture.down = "no firewall"
+    walls.pending = True
+    assert not posture.proving

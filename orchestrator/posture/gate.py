@@ -1,4 +1,8 @@
-"""Whether the sandbox network is closed. As long as that isn't proven, no run starts."""
+"""The gate: as long as it isn't proven that a sandbox can't get out, no run starts.
+
+The network is probed quickly at every start and whenever it came in doubt; the walls as a whole are
+the battery's (`proving`), which has a longer word.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -36,6 +40,20 @@ class Finding(Protocol):
         ...
 
 
+class Walls(Protocol):
+    """What the battery says."""
+
+    @property
+    def closed(self) -> str:
+        """Why no run may start, as far as it knows; empty when one may."""
+        ...
+
+    @property
+    def pending(self) -> bool:
+        """Whether it has no word yet."""
+        ...
+
+
 Probe = Callable[[], Sequence[Finding]]
 """Tries every way out of a sandbox. Blocking. Raises: SandgateError when it can't run."""
 
@@ -48,6 +66,8 @@ class Posture:
     again_s: float = AGAIN_S
     down: str = ""
     """Why the firewall can't be kept up; empty while it is. Written by whoever guards it."""
+    walls: Walls | None = None
+    """The battery; None: nothing is asked of it."""
     _unproven: str = field(init=False, default=UNPROVEN)
     _incidents: list[str] = field(init=False, default_factory=list)
     _doubted: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -56,6 +76,16 @@ class Posture:
     @property
     def closed(self) -> str:
         """Why no run may start now."""
+        return self._network or (self.walls.closed if self.walls else "")
+
+    @property
+    def proving(self) -> bool:
+        """Whether the reason for that is only that there is no word yet."""
+        first = self._unproven == UNPROVEN
+        return not self.down and (first or (self.walls is not None and self.walls.pending))
+
+    @property
+    def _network(self) -> str:
         return self.down or self._unproven
 
     async def run(self) -> None:
@@ -66,8 +96,8 @@ class Posture:
         while True:
             if self._unproven:
                 await self.look()
-            if self.closed:
-                log.error("posture_not_proven", reason=self.closed)
+            if self._network:
+                log.error("posture_not_proven", reason=self._network)
             try:
                 async with asyncio.timeout(self.again_s):
                     await self._doubted.wait()
@@ -91,8 +121,8 @@ class Posture:
     async def check(self) -> str:
         """For `doctor`. Raises: Unavailable that names what gets through."""
         await self.look()
-        if self.closed:
-            raise Unavailable(self.closed)
+        if self._network:
+            raise Unavailable(self._network)
         return "; ".join(["every way out that was tried is closed", *self._incidents])
 
     async def _probed(self) -> str:

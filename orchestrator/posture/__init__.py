@@ -1,0 +1,12 @@
+"""Whether a sandbox can get out of its walls: as long as that isn't proven, no run starts.
+
+- `probe`: what a probe is. `battery`: every probe there is. `wire`: the bytes that some of them send.
+- `judging`: from probes to orders for a sandbox, from what was found to results [pure].
+- `report`: the signed report, the configuration that it is of, and what people accepted [pure].
+- `gate`: why no run may start now: the quick probe of the network, and the battery's latest report.
+- `proving`: runs the battery when it is due, and keeps what it found.
+"""
+
+from orchestrator.posture.gate import UNPROVEN, Finding, Posture
+
+__all__ = ["UNPROVEN", "Finding", "Posture"]

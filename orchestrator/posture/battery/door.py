@@ -1,0 +1,261 @@
+"""The entrance, asked for what it must not do [pure].
+
+What it would let through ends at the canary git host, which counts.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
+from orchestrator.posture.wire import bearer, raw, request
+
+GUESSED = "sgr_" + "A" * 43
+UPLOAD = "Content-Type: application/x-git-upload-pack-request"
+_D = Area.DOOR
+
+
+def _asked(*requests: str) -> Callable[[Stage], Arguments]:
+    """The same words with `{own}`, `{sibling}`, `{ended}`, `{canary}` ... filled in."""
+    return lambda stage: [
+        stage.place.gateway,
+        stage.place.door,
+        *(_filled(r, stage) for r in requests),
+    ]
+
+
+def _filled(text: str, stage: Stage) -> str:
+    place, tokens = stage.place, stage.tokens
+    for name, value in {
+        "own": tokens.own,
+        "sibling": tokens.sibling,
+        "ended": tokens.ended,
+        "sibling-address": place.sibling,
+        "canary": f"{place.gateway}:{place.canary}",
+        "git": f"127.0.0.1:{place.git_canary}",
+    }.items():
+        text = text.replace(f"<{name}>", value)
+    return text
+
+
+OWN = bearer("<own>")
+
+
+def _get(path: str, *headers: str) -> str:
+    return request(f"GET {path}", *(headers or (OWN,)))
+
+
+def _rpc(method: str, **params: object) -> str:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    return request("POST /mcp", OWN, "Content-Type: application/json", body=body)
+
+
+def _model(path: str, model: str = "claude-nobody") -> str:
+    said = [{"role": "user", "content": "Hello."}]
+    body = json.dumps({"model": model, "max_tokens": 1, "messages": said})
+    return request(f"POST {path}", OWN, "Content-Type: application/json", body=body)
+
+
+IDENTITY: tuple[Probe, ...] = (
+    Probe(
+        "token-own", _D, Wall.IDENTITY, "The run's own token is taken; else the others show nothing.",
+        "asks", _asked(_get("/nowhere")), ("404",),
+    ),
+    Probe(
+        "token-none", _D, Wall.IDENTITY, "Without a token the door stays shut.",
+        "asks", _asked(_get("/nowhere", "Accept: */*")), ("401",),
+    ),
+    Probe(
+        "token-guessed", _D, Wall.IDENTITY, "A guessed token opens nothing.",
+        "asks", _asked(_get("/nowhere", bearer(GUESSED))), ("403",),
+    ),
+    Probe(
+        "token-two", _D, Wall.IDENTITY, "Two tokens at once open nothing.",
+        "asks", _asked(_get("/nowhere", OWN, "x-api-key: <sibling>")), ("403",),
+    ),
+    Probe(
+        "token-ended", _D, Wall.IDENTITY, "The token of a run that has ended opens nothing.",
+        "asks", _asked(_get("/nowhere", bearer("<ended>"))), ("403",),
+    ),
+    Probe(
+        "token-of-sibling", _D, Wall.IDENTITY, "Another sandbox's token opens nothing from here.",
+        "asks", _asked(_get("/nowhere", bearer("<sibling>"))), ("403",),
+    ),
+    Probe(
+        "token-from-sibling", _D, Wall.IDENTITY, "This run's token opens nothing from another sandbox.",
+        "asks", _asked(_get("/nowhere")), ("403",), who="sibling",
+    ),
+    Probe(
+        "token-forwarded", _D, Wall.IDENTITY, "No header makes an address another one.",
+        "asks",
+        _asked(_get(
+            "/nowhere", bearer("<sibling>"), "X-Forwarded-For: <sibling-address>",
+            "Forwarded: for=<sibling-address>", "X-Real-IP: <sibling-address>",
+            "True-Client-IP: <sibling-address>",
+        )),
+        ("403",),
+    ),
+    Probe(
+        "token-in-query", _D, Wall.IDENTITY, "A token in an address is none.",
+        "asks", _asked(_get("/nowhere?key=<own>&access_token=<own>", "Accept: */*")), ("401",),
+    ),
+)  # fmt: skip
+
+
+def _nothing_at(
+    name: str, promise: str, *requests: str, expected: Sequence[str] = ("404",)
+) -> Probe:
+    return Probe(
+        name, _D, Wall.ROUTES, promise, "asks_each", _asked(*requests), tuple(expected), canary=0
+    )
+
+
+ROUTES: tuple[Probe, ...] = (
+    _nothing_at(
+        "runner-api", "The API for people can't be asked through the door.",
+        *map(_get, ("/api/health", "/api/runs", "/api/doctor", "/api/secrets/anthropic")),
+    ),
+    _nothing_at(
+        "engine-api", "Neither engine nor sandbox server can be asked through it.",
+        *map(_get, ("/v1/sandboxes", "/v1.41/containers/json", "/_ping", "/v1/diagnostics")),
+    ),
+    _nothing_at(
+        "store-api", "The store and the record can't be asked through it.",
+        *map(_get, ("/api/collections/runs/records", "/_/", "/polarion/rest/v1/projects")),
+    ),
+    _nothing_at(
+        "unknown-routes", "What the door doesn't know it refuses.",
+        *map(_get, ("/", "/admin", "/metrics", "/debug/pprof/", "/.env", "/healthz/..", "/dns-query")),
+        request("OPTIONS *", OWN), request("TRACE /", OWN), request("DELETE /mcp/x", OWN),
+    ),
+    _nothing_at(
+        "climbing-routes", "No path climbs out of a route.",
+        *map(_get, (
+            "/git/../api/runs", "/git/%2e%2e/api/runs", "//api/runs", "/model/anthropic/%2e%2e/x",
+            "/git/..%2f..%2fapi", "/mcp/..;/api/runs",
+        )),
+        expected=("403", "404", "403 404"),
+    ),
+    _nothing_at(
+        "no-proxy", "The door is no proxy, however the target is written.",
+        *(request(f"GET http://{target}/no-proxy", OWN, host=target) for target in (
+            "<canary>", "169.254.169.254", "2130706433", "0x7f000001", "0177.0.0.1", "[::1]",
+        )),
+        request("CONNECT <canary>", OWN), request("CONNECT 203.0.113.7:443", OWN),
+    ),
+    _nothing_at(
+        "no-relay", "No Host header sends a request elsewhere.",
+        request("GET /no-relay", OWN, host="<canary>"),
+        request("GET /no-relay", OWN, "X-Forwarded-Host: <canary>", "X-Original-URL: http://<canary>/"),
+    ),
+    _nothing_at(
+        "no-upgrade", "No connection turns into another protocol.",
+        request(
+            "GET /nowhere", OWN, "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        ),
+        request("GET /nowhere", OWN, "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"),
+    ),
+    Probe(
+        "http2", _D, Wall.ROUTES, "HTTP/2 is not spoken, not even without asking.",
+        "asks", _asked("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"), ("400", "cut"), canary=0,
+    ),
+    Probe(
+        "long-requests", _D, Wall.FRAMING, "What is too long is refused.",
+        "asks_each",
+        _asked(_get("/" + "a" * 20_000), _get("/nowhere", OWN, "X: " + "b" * 40_000)),
+        ("400", "414", "431", "400 414", "400 431"), canary=0,
+    ),
+)  # fmt: skip
+
+
+def _smuggle(name: str, promise: str, *headers: str, body: str | None = None) -> Probe:
+    """One request to the canary git host, in which a second one is hidden."""
+    hidden = f"GET /{name}/hidden HTTP/1.1\r\nHost: x\r\n\r\n"
+    text = raw(
+        f"POST /git/<git>/{name}.git/git-upload-pack HTTP/1.1",
+        "Host: door", OWN, UPLOAD, "Connection: close", *headers,
+        body=body if body is not None else f"0\r\n\r\n{hidden}",
+    )  # fmt: skip
+    return Probe(name, _D, Wall.FRAMING, promise, "asks", _asked(text), ("400", "cut"), canary=0)
+
+
+SMUGGLING: tuple[Probe, ...] = (
+    _smuggle(
+        "smuggle-te-cl", "Two ways to say how long a body is are refused.",
+        "Content-Length: 5", "Transfer-Encoding: chunked",
+    ),
+    _smuggle(
+        "smuggle-cl-te", "In the other order, too.",
+        "Transfer-Encoding: chunked", "Content-Length: 60",
+    ),
+    _smuggle(
+        "smuggle-two-lengths", "Two lengths that differ are refused.",
+        "Content-Length: 5", "Content-Length: 60",
+    ),
+    _smuggle("smuggle-signed-length", "A length with a sign is refused.", "Content-Length: +0"),
+    _smuggle("smuggle-length-list", "A list of lengths is refused.", "Content-Length: 5, 60"),
+    _smuggle("smuggle-hex-length", "A length in hexadecimal is refused.", "Content-Length: 0x5"),
+    _smuggle(
+        "smuggle-unknown-coding", "A coding that nobody knows is refused.",
+        "Transfer-Encoding: xchunked",
+    ),
+    _smuggle(
+        "smuggle-coding-list", "A coding after chunked is refused.",
+        "Transfer-Encoding: chunked, identity",
+    ),
+    _smuggle(
+        "smuggle-space", "A blank before a header's colon is refused.",
+        "Transfer-Encoding : chunked", "Content-Length: 5",
+    ),
+    _smuggle(
+        "smuggle-folded", "A header that goes on in the next line is refused.",
+        "Transfer-Encoding:\r\n chunked", "Content-Length: 5",
+    ),
+    _smuggle(
+        "smuggle-bare-lf", "A line that ends in a line feed alone is refused.",
+        "X-A: b\nTransfer-Encoding: chunked", "Content-Length: 5",
+    ),
+    _smuggle(
+        "smuggle-bare-cr", "A carriage return inside a header is refused.",
+        "X-A: b\rTransfer-Encoding: chunked", "Content-Length: 5",
+    ),
+    _smuggle("smuggle-nul", "A NUL in a header is refused.", "X-A: b\0c", "Content-Length: 0", body=""),
+    _smuggle(
+        "smuggle-chunk-size", "A chunk whose length is no number is refused.",
+        "Transfer-Encoding: chunked", body="0x5\r\nhello\r\n0\r\n\r\n",
+    ),
+    _smuggle(
+        "smuggle-chunk-end", "A chunk that is longer than it says is refused.",
+        "Transfer-Encoding: chunked", body="5\r\nhello!\r\n0\r\n\r\n",
+    ),
+)  # fmt: skip
+
+COMMENT = {"name": "add_comment", "arguments": {"text": "I was here."}}
+GRANTS: tuple[Probe, ...] = (
+    Probe(
+        "tools-none", _D, Wall.GRANTS, "A run that was granted no tool sees none.",
+        "says", lambda s: [*_asked(_rpc("tools/list"))(s), "none is granted to this run"], ("200 said",),
+    ),
+    Probe(
+        "tool-by-name", _D, Wall.GRANTS, "A tool that wasn't granted can't be called by its name.",
+        "says", lambda s: [*_asked(_rpc("tools/call", **COMMENT))(s), '"isError":true'],
+        ("200 said",),
+    ),
+    Probe(
+        "model-not-granted", _D, Wall.GRANTS, "A model that wasn't granted isn't called.",
+        "asks_each",
+        _asked(_model("/model/anthropic/v1/messages"), _model("/model/nobody/v1/messages")),
+        ("403 404", "404"),
+    ),
+    Probe(
+        "model-other-apis", _D, Wall.GRANTS, "No other API of a model's provider is reached.",
+        "asks_each",
+        _asked(*map(_model, (
+            "/model/anthropic/v1/files", "/model/anthropic/v1/messages/batches",
+            "/model/anthropic//v1/messages", "/model/ANTHROPIC/v1/messages",
+            "/model/<canary>/v1/messages",
+        ))),
+        ("404",), canary=0,
+    ),
+)  # fmt: skip
+DOOR = (*IDENTITY, *ROUTES, *SMUGGLING, *GRANTS)

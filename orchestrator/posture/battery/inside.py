@@ -1,0 +1,209 @@
+"""The sandbox's own walls: processes, files, limits [pure]."""
+
+from orchestrator.posture.probe import Area, Probe, Stage, Wall
+
+NOT_THERE: tuple[str, ...] = ()
+MOUNTS = ("/workspace", "/home/agent", "/tmp", "/dev/shm")
+ENGINES = (
+    "/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock", "/run/crio/crio.sock", "/var/run/secrets",
+)  # fmt: skip
+KERNEL_SETTINGS = (
+    "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/vm/overcommit_memory",
+    "/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/sys/kernel/uevent_helper",
+    "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/pids/pids.max", "/sys/fs/cgroup/pids.max",
+    "/sys/fs/cgroup/release_agent", "/sys/fs/cgroup/memory/release_agent",
+)  # fmt: skip
+MASKED = (
+    "/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug",
+    "/proc/latency_stats", "/proc/acpi", "/proc/asound", "/proc/scsi", "/sys/firmware",
+)  # fmt: skip
+OF_IMAGE = (
+    "/bin/bash", "/etc", "/etc/passwd", "/etc/gitconfig", "/etc/resolv.conf", "/etc/hosts", "/opt",
+    "/opt/sandgate", "/opt/opensandbox", "/usr/bin", "/usr/local/bin", "/usr/lib", "/run", "/var",
+)  # fmt: skip
+SECRET_WORDS = ("TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
+_P, _X, _L = Area.PROCESSES, Area.FILES, Area.LIMITS
+
+
+def _execd(_stage: Stage, *headers: str) -> tuple[str, int, str]:
+    lines = ("GET /metrics HTTP/1.1", "Host: execd", "Connection: close", *headers, "", "")
+    return "127.0.0.1", 44772, "\r\n".join(lines)
+
+
+PROCESSES: tuple[Probe, ...] = (
+    Probe(
+        "pid1-environment", _P, Wall.EXECD,
+        "The environment of the process that watches the agent, with its token, is closed.",
+        "reads", lambda _: ["/proc/1/environ", "/proc/1/auxv"],
+    ),
+    Probe(
+        "pid1-memory", _P, Wall.EXECD, "Its memory is closed.",
+        "opens", lambda _: ["read", "/proc/1/mem", "/proc/1/maps", "/proc/1/stack"],
+    ),
+    Probe(
+        "pid1-files", _P, Wall.EXECD, "Its open files, its root and its folder are closed.",
+        "reads", lambda _: ["/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/1/map_files"],
+    ),
+    Probe(
+        "pid1-output", _P, Wall.EXECD,
+        "Its output is no way onto the host's disk, past every quota.",
+        "opens", lambda _: ["write", "/proc/1/fd/0", "/proc/1/fd/1", "/proc/1/fd/2", "/proc/1/mem"],
+    ),
+    Probe(
+        "pid1-signals", _P, Wall.EXECD, "No signal ends or stops it.",
+        "signals", lambda _: ["SIGKILL", "SIGSTOP", "SIGTERM"], ("lives",), NOT_THERE,
+    ),
+    Probe(
+        "pid1-limits", _P, Wall.SECCOMP, "Its limits can't be looked at or set.",
+        "limit_of_another", lambda _: [0], ("EPERM",), NOT_THERE,
+    ),
+    Probe(
+        "execd-without-token", _P, Wall.EXECD, "It serves nobody who shows no token.",
+        "asks", _execd, ("401",),
+    ),
+    Probe(
+        "execd-run-token", _P, Wall.EXECD, "The run's token doesn't open it.",
+        "asks", lambda s: _execd(s, f"X-EXECD-ACCESS-TOKEN: {s.tokens.own}"), ("401",),
+    ),
+    Probe(
+        "environment-secrets", _P, Wall.ENVIRONMENT,
+        "Nothing in the agent's environment looks like a secret but the run token.",
+        "secrets_in_environment", lambda _: SECRET_WORDS, ("SANDGATE_RUN_TOKEN",),
+    ),
+    Probe(
+        "host-processes", _P, Wall.MASKS, "No process of the host is seen.",
+        "processes", lambda _: ["systemd", "dockerd", "containerd", "kthreadd", "sshd", "runc"],
+        ("none",),
+    ),
+    Probe(
+        "core-dumps", _P, Wall.LIMITS, "A process that crashes leaves no memory behind.",
+        "core", expected=("none",),
+    ),
+)  # fmt: skip
+
+FILES: tuple[Probe, ...] = (
+    Probe(
+        "writable-image", _X, Wall.IMAGE, "Nothing of the image can be written to.",
+        "of_image", lambda _: ["writable"], ("none",),
+    ),
+    Probe(
+        "image-places", _X, Wall.IMAGE, "No program, no setting and no folder of it can be changed.",
+        "makes", lambda _: OF_IMAGE,
+    ),
+    Probe(
+        "setuid", _X, Wall.IMAGE, "No program of the image runs as another user.",
+        "of_image", lambda _: ["setuid"], ("none",),
+    ),
+    Probe(
+        "file-capabilities", _X, Wall.IMAGE, "No program of the image brings capabilities.",
+        "of_image", lambda _: ["capabilities"], ("none",),
+    ),
+    Probe(
+        "image-sockets", _X, Wall.IMAGE, "No socket lies in the image.",
+        "of_image", lambda _: ["sockets"], ("none",),
+    ),
+    Probe(
+        "image-devices", _X, Wall.IMAGE, "No device lies in the image.",
+        "of_image", lambda _: ["devices"], ("none",),
+    ),
+    Probe(
+        "engine-socket", _X, Wall.MOUNTS, "No engine's socket and no secret of one is mounted.",
+        "there", lambda _: ENGINES, ("none",),
+    ),
+    Probe(
+        "mounts", _X, Wall.MOUNTS, "Exactly the mounts that every sandbox has are there.",
+        "mounts",
+        expected=("/ /etc/hostname /etc/hosts /etc/resolv.conf /home/agent /tmp /workspace",),
+    ),
+    Probe(
+        "mounts-nosuid", _X, Wall.MOUNTS, "No program on a mount runs as its owner.",
+        "mounted_without", lambda _: ["nosuid", *MOUNTS], ("none",), NOT_THERE,
+    ),
+    Probe(
+        "mounts-nodev", _X, Wall.MOUNTS, "No device on a mount is one.",
+        "mounted_without", lambda _: ["nodev", *MOUNTS], ("none",), NOT_THERE,
+    ),
+    Probe(
+        "devices", _X, Wall.MOUNTS, "Only the harmless devices are there.",
+        "devices", expected=("full null random tty urandom zero",),
+        gvisor=("full null random tty urandom zero", "full null ptmx random tty urandom zero"),
+    ),
+    Probe(
+        "make-device", _X, Wall.CAPABILITIES, "No device can be made.",
+        "makes_device", expected=("EPERM",),
+    ),
+    Probe(
+        "kernel-settings", _X, Wall.MASKS, "No setting of the kernel, no limit can be changed.",
+        "opens", lambda _: ["write", *KERNEL_SETTINGS],
+    ),
+    Probe(
+        "kernel-files", _X, Wall.MASKS, "What the kernel tells root only is not told.",
+        "reads", lambda _: MASKED,
+    ),
+    Probe(
+        "kernel-memory", _X, Wall.MASKS, "Neither memory nor log of the machine can be opened.",
+        "opens", lambda _: ["read", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/kmsg", "/proc/kmsg"],
+    ),
+    Probe(
+        "host-folders", _X, Wall.MOUNTS, "None of the host's folders is there.",
+        "there", lambda _: ["/host", "/hostfs", "/rootfs", "/var/lib/docker", "/root/.ssh"], ("none",),
+    ),
+)  # fmt: skip
+
+
+def _cgroup(limit: int, *names: str) -> tuple[int | str, ...]:
+    return (limit, *(f"/sys/fs/cgroup/{name}" for name in names))
+
+
+LIMITS: tuple[Probe, ...] = (
+    Probe(
+        "processes-cap", _L, Wall.LIMITS, "Processes have a cap.",
+        "cgroup", lambda s: _cgroup(s.caps.pids, "pids/pids.max", "pids.max"), ("capped",), NOT_THERE,
+    ),
+    Probe(
+        "memory-cap", _L, Wall.LIMITS, "Memory has a cap.",
+        "cgroup",
+        lambda s: _cgroup(s.caps.memory_bytes, "memory/memory.limit_in_bytes", "memory.max"),
+        ("capped",), NOT_THERE,
+    ),
+    Probe(
+        "swap-cap", _L, Wall.LIMITS, "Swap adds nothing to it.",
+        "cgroup",
+        lambda s: _cgroup(s.caps.memory_bytes, "memory/memory.memsw.limit_in_bytes", "memory.swap.max"),
+        ("capped", "not said"), NOT_THERE,
+    ),
+    Probe(
+        "workspace-cap", _L, Wall.LIMITS, "The workspace ends at the task's disk.",
+        "capped", lambda s: ["/workspace", s.caps.disk_bytes], ("capped",),
+    ),
+    Probe(
+        "home-cap", _L, Wall.LIMITS, "The home ends at the task's disk.",
+        "capped", lambda s: ["/home/agent", s.caps.disk_bytes], ("capped",),
+    ),
+    Probe(
+        "tmp-cap", _L, Wall.LIMITS, "/tmp has a cap.",
+        "capped", lambda s: ["/tmp", s.caps.tmp_bytes], ("capped",),
+    ),
+    Probe(
+        "shm-cap", _L, Wall.LIMITS, "/dev/shm has a cap.",
+        "capped", lambda s: ["/dev/shm", s.caps.shm_bytes], ("capped",),
+    ),
+    Probe(
+        "open-files-cap", _L, Wall.LIMITS, "Open files have a cap.",
+        "rlimit", lambda _: ["RLIMIT_NOFILE"], ("4096 4096",),
+    ),
+    Probe(
+        "open-files-raised", _L, Wall.CAPABILITIES, "It can't be raised.",
+        "raise_rlimit", lambda _: ["RLIMIT_NOFILE"], ("EPERM",),
+    ),
+    Probe(
+        "core-cap", _L, Wall.LIMITS, "The size of core dumps is none, and can't be raised.",
+        "rlimit", lambda _: ["RLIMIT_CORE"], ("0 0",),
+    ),
+    Probe(
+        "clock", _L, Wall.CLOCK, "The clock in the sandbox is the host's.",
+        "clock", lambda s: [s.at_s, 5.0], ("right",),
+    ),
+)  # fmt: skip

@@ -1,0 +1,246 @@
+"""Runs the battery when it is due, signs what it found, and keeps it.
+
+Due: when there is no report of exactly this configuration; once in a while; and by hand. What has
+been proven once is proven after a restart, too: nothing of it has changed.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+import structlog
+
+from entrance.errors import Conflict, NotFound, SandgateError, Unavailable
+from entrance.session import RunId
+from orchestrator.ports import Clock
+from orchestrator.posture.judging import Result
+from orchestrator.posture.report import Acceptance, Configuration, Report, Signer, Tried, Why
+
+log = structlog.get_logger()
+
+AGAIN_S = 15.0
+LOOK_S = 60.0
+"""So often it is looked whether the configuration is still the one that was proven."""
+PENDING = "the walls of the sandboxes are being tried: as they are now, they were never proven"
+
+Tell = Callable[[str], None]
+"""Is told how far the battery is, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one battery found, and what it did not try, with the reason."""
+
+    results: Sequence[Result]
+    skipped: Mapping[str, str]
+
+
+class Battery(Protocol):
+    """Makes a sandbox as a run's is made, and tries everything from inside."""
+
+    @property
+    def live(self) -> frozenset[RunId]:
+        """The runs that its sandboxes are of, now."""
+        ...
+
+    async def configuration(self) -> Configuration:
+        """What the walls are made of now. Raises: Unavailable."""
+        ...
+
+    async def run(self, configuration: Configuration, tell: Tell) -> Findings:
+        """Try everything, once. Nothing is left of it. Raises: Unavailable, Forbidden, Conflict."""
+        ...
+
+
+class Shelf(Protocol):
+    """Keeps reports and acceptances. Whatever isn't signed by the installation's key isn't there."""
+
+    async def latest(self, fingerprint: str | None = None) -> Report | None:
+        """The newest report, of this configuration or of any."""
+        ...
+
+    async def keep(self, report: Report) -> None:
+        """Keep a report. Raises: Unavailable."""
+        ...
+
+    async def acceptances(self) -> Sequence[Acceptance]:
+        """Everything that was ever accepted, oldest first."""
+        ...
+
+    async def accept(self, acceptance: Acceptance) -> None:
+        """Keep an acceptance. Raises: Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """What a person says to accept a probe's failure."""
+
+    probe: str
+    why: str
+    by: str
+    until: datetime | None = None
+
+
+@dataclass
+class Proving:
+    """`closed` says why no run may start as far as the battery knows; empty when one may."""
+
+    battery: Battery
+    shelf: Shelf
+    signer: Signer
+    clock: Clock
+    installation: str
+    every: timedelta
+    again_s: float = AGAIN_S
+    look_s: float = LOOK_S
+    _configuration: Configuration | None = field(init=False, default=None)
+    _report: Report | None = field(init=False, default=None)
+    """The newest report of this configuration."""
+    _acceptances: Sequence[Acceptance] = field(init=False, default=())
+    _trouble: str = field(init=False, default="")
+    _one_at_a_time: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is no word yet: neither a report, nor a reason why there is none."""
+        return self._report is None and not self._trouble
+
+    @property
+    def closed(self) -> str:
+        """Why no run may start now."""
+        if self._report is None:
+            return self._trouble or PENDING
+        failures = self._report.failures(self._acceptances, now=self.clock.now())
+        return refusal(failures) if failures else ""
+
+    async def run(self) -> None:
+        """Prove what isn't proven, and all of it again when it is time, until cancelled."""
+        while True:
+            pause_s = self.look_s
+            try:
+                why = await self._due()
+                if why:
+                    await self.prove(why)
+            except SandgateError as error:
+                pause_s = self.again_s
+                self._trouble = f"the walls of the sandboxes could not be tried: {error}"
+                log.warning("posture_not_tried", error=str(error))
+            await asyncio.sleep(pause_s)
+
+    async def prove(self, why: Why, tell: Tell = lambda _: None) -> Report:
+        """Run the battery now. Raises: Unavailable, Forbidden, Conflict when it can't be run."""
+        async with self._one_at_a_time:
+            configuration = await self.battery.configuration()
+            began_at = self.clock.now()
+            found = await self.battery.run(configuration, tell)
+            report = self._reported(why, configuration, began_at, found)
+            await self.shelf.keep(report)
+            self._configuration, self._report, self._trouble = configuration, report, ""
+        failures = report.failures(now=self.clock.now())
+        told = [tried.name for tried in failures]
+        log.info("posture_tried", report=report.id, probes=len(report.probes), failed=told)
+        return report
+
+    async def accept(self, waiver: Waiver) -> Acceptance:
+        """Take a person's word that a probe may fail as it does.
+
+        Raises: NotFound when nothing of the kind was tried; Conflict when it didn't fail, or the
+        word would be over already; Unavailable.
+        """
+        report, now = self._report, self.clock.now()
+        tried = next((t for t in report.probes if t.name == waiver.probe), None) if report else None
+        if report is None or tried is None:
+            raise NotFound(f"no probe {waiver.probe} was tried: see `sandgate posture show`")
+        if tried.ok:
+            raise Conflict(f"the probe {waiver.probe} did not fail: there is nothing to accept")
+        if waiver.until is not None and waiver.until <= now:
+            raise Conflict(f"until {waiver.until:%Y-%m-%d %H:%M} is over already")
+        acceptance = Acceptance(
+            probe=tried.name, found=tried.found, why=waiver.why, by=waiver.by, at=now,
+            until=waiver.until, report=report.id,
+        ).signed(self.signer)  # fmt: skip
+        await self.shelf.accept(acceptance)
+        self._acceptances = await self.shelf.acceptances()
+        log.warning("posture_accepted", probe=tried.name, by=waiver.by, why=waiver.why)
+        return acceptance
+
+    async def check(self) -> str:
+        """For `doctor`. Raises: Unavailable that says which probe failed, and what to do."""
+        if self.closed:
+            raise Unavailable(self.closed)
+        return self.in_a_line()
+
+    def in_a_line(self) -> str:
+        """The newest report of this configuration in a line; empty when there is none."""
+        if self._report is None:
+            return ""
+        kept = len(self._in_force(self._report))
+        accepted = f", {kept} accepted" if kept else ""
+        at = f"{self._report.ended_at:%Y-%m-%d %H:%M} UTC"
+        return f"{len(self._report.probes)} probes passed{accepted}, {at} ({self._report.id})"
+
+    def told(self) -> dict[str, Any]:
+        """What the record of a run says of it."""
+        if self._report is None:
+            return {}
+        return {
+            "report": self._report.id,
+            "fingerprint": self._report.fingerprint,
+            "accepted": [f"{one.probe} ({one.by})" for one in self._in_force(self._report)],
+        }
+
+    def now(self) -> tuple[Report | None, Sequence[Acceptance]]:
+        """The newest report of this configuration, and what is accepted of it now."""
+        return self._report, self._in_force(self._report) if self._report else ()
+
+    async def _due(self) -> Why | None:
+        """Why the battery is to be run now, if it is."""
+        configuration = await self.battery.configuration()
+        self._acceptances = await self.shelf.acceptances()
+        if configuration != self._configuration:
+            self._configuration = configuration
+            self._report = await self.shelf.latest(configuration.fingerprint())
+        if self._report is None:
+            return "change" if await self.shelf.latest() else "installation"
+        if self.clock.now() - self._report.ended_at >= self.every:
+            return "schedule"
+        return None
+
+    def _in_force(self, report: Report) -> list[Acceptance]:
+        now = self.clock.now()
+        failed = [tried for tried in report.probes if not tried.ok]
+        newest = {word.probe: word for word in self._acceptances}
+        return [
+            newest[t.name] for t in failed if t.name in newest and newest[t.name].covers(t, now)
+        ]
+
+    def _reported(
+        self, why: Why, configuration: Configuration, began_at: datetime, found: Findings
+    ) -> Report:
+        now = self.clock.now()
+        report = Report(
+            id=f"{began_at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+            installation=self.installation,
+            why=why,
+            began_at=began_at,
+            ended_at=now,
+            fingerprint=configuration.fingerprint(),
+            configuration=configuration,
+            probes=[Tried.of(result) for result in found.results],
+            skipped=dict(found.skipped),
+        )
+        return report.model_copy(update={"accepted": self._in_force(report)}).signed(self.signer)
+
+
+def refusal(failures: Sequence[Tried]) -> str:
+    """Why no run starts, and what a person can do about it [pure]."""
+    told = "; ".join(f"{t.name} (found: {t.found}; promised: {t.promise})" for t in failures[:3])
+    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""  # noqa: PLR2004
+    return (
+        f"the walls of the sandboxes don't hold: {told}{more}. Mend it and run `sandgate posture run`,"
+        f" or accept it: `sandgate posture accept {failures[0].name} --why ... --by ...`"
+    )

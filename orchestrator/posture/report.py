@@ -1,0 +1,203 @@
+"""A report of the battery: typed, signed, and to be verified without us [pure].
+
+What is signed is the report as JSON without its signature: keys sorted, no blanks, UTF-8.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol, Self
+
+import orjson
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestrator.posture.judging import Result
+
+Why = Literal["installation", "change", "schedule", "by hand"]
+
+
+class Signer(Protocol):
+    """Signs with the installation's key."""
+
+    @property
+    def key_id(self) -> str:
+        """Which key it is."""
+        ...
+
+    def sign(self, payload: bytes) -> bytes:
+        """The payload's Ed25519 signature."""
+        ...
+
+
+class Form(BaseModel):
+    """What the forms of this page share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Signed(Form):
+    """Something that carries a signature over all the rest of it."""
+
+    key_id: str = ""
+    """The id of the installation's key."""
+    signature: str = ""
+    """Ed25519, hex, over the JSON of all other fields."""
+
+    def payload(self) -> bytes:
+        """What is signed."""
+        fields = self.model_dump(mode="json", exclude={"signature"})
+        return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
+
+    def signed(self, signer: Signer) -> Self:
+        """The same, signed."""
+        named = self.model_copy(update={"key_id": signer.key_id, "signature": ""})
+        return named.model_copy(update={"signature": signer.sign(named.payload()).hex()})
+
+    def verify(self, key: Ed25519PublicKey) -> None:
+        """Return when the signature is the key's. Raises: ValueError."""
+        try:
+            key.verify(bytes.fromhex(self.signature), self.payload())
+        except (InvalidSignature, ValueError) as error:
+            raise ValueError("the signature is not the installation's: it was changed") from error
+
+
+class Configuration(Form):
+    """Everything that the walls are made of. With any of it changed, nothing is proven any more."""
+
+    images: dict[str, str]
+    """The digest of each harness's sandbox image."""
+    execd_image: str = ""
+    """The digest of the image that execd comes from."""
+    engine: str
+    """The container engine, with its version."""
+    kernel: str
+    """The host's kernel."""
+    runtime: str
+    """What runs the containers, with its version."""
+    tier: Literal["runc", "gvisor"]
+    """Which promises hold for that runtime."""
+    seccomp_sha256: str
+    """The filter of system calls."""
+    firewall_sha256: str
+    """The text of the firewall's table."""
+    caps: dict[str, str]
+    """The limits of a sandbox, by name."""
+    egress: str = ""
+    """The version of the egress proxy's policy; empty where there is none."""
+    version: str
+    """Our own version."""
+    code_sha256: str
+    """Our own code."""
+
+    def fingerprint(self) -> str:
+        """SHA-256 over all of it, hex."""
+        fields = self.model_dump(mode="json")
+        return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    def changed_since(self, before: "Configuration") -> list[str]:
+        """The names of the parts that are other than before."""
+        now, then = self.model_dump(), before.model_dump()
+        return [name for name in now if now[name] != then[name]]
+
+
+class Tried(Form):
+    """One probe, and what came of it."""
+
+    name: str
+    """The probe's name, by which it can be accepted."""
+    area: str
+    """What it is about."""
+    wall: str
+    """The control that it watches."""
+    promise: str
+    """What is promised."""
+    expected: list[str]
+    """Any of these is well."""
+    found: str
+    """What the sandbox saw; and what the canaries counted, where that disagrees."""
+    evidence: str = ""
+    """What that rests on."""
+    counted: int | None = None
+    """How often the canaries saw it; none where none could."""
+    ok: bool
+    """Whether it is as promised."""
+    ms: int = 0
+    """How long it took."""
+
+    @classmethod
+    def of(cls, result: Result) -> Self:
+        """A result as a report has it."""
+        probe = result.probe
+        return cls(
+            name=probe.name, area=probe.area, wall=probe.wall, promise=probe.promise,
+            expected=list(result.expected), found=result.told, evidence=result.found.evidence,
+            counted=result.counted, ok=result.ok, ms=result.found.ms,
+        )  # fmt: skip
+
+
+class Acceptance(Signed):
+    """A person's word that a probe may fail as it does, for now."""
+
+    probe: str
+    """The probe's name."""
+    found: str
+    """What it had found then. When it finds anything else, it is accepted no more."""
+    why: str
+    """The person's reason."""
+    by: str
+    """Who accepts it."""
+    at: datetime
+    """When."""
+    until: datetime | None = None
+    """Until when; none: until it finds something else."""
+    report: str
+    """The report that showed it."""
+
+    def covers(self, tried: Tried, now: datetime) -> bool:
+        """Whether it accepts what was tried."""
+        lasts = self.until is None or now < self.until
+        return lasts and (self.probe, self.found) == (tried.name, tried.found)
+
+
+class Report(Signed):
+    """What one battery found."""
+
+    id: str
+    """The report's own name, which begins with its time."""
+    installation: str
+    """The installation that it is of."""
+    why: Why
+    """What it was run for."""
+    began_at: datetime
+    """When the first sandbox was asked for."""
+    ended_at: datetime
+    """When the last one was gone."""
+    fingerprint: str
+    """Of the configuration."""
+    configuration: Configuration
+    """What was proven, or not."""
+    policy_generation: int | None = None
+    """The generation of the egress policy that was in force."""
+    probes: list[Tried]
+    """Everything that was tried."""
+    skipped: dict[str, str] = Field(default_factory=dict)
+    """What was not tried here, and why."""
+    accepted: list[Acceptance] = []
+    """What people accepted of the failures."""
+
+    def failures(self, accepted: Sequence[Acceptance] = (), *, now: datetime) -> list[Tried]:
+        """What failed and isn't accepted, by the report's own acceptances or by these."""
+        words = [*self.accepted, *accepted]
+        return [
+            tried
+            for tried in self.probes
+            if not tried.ok and not any(word.covers(tried, now) for word in words)
+        ]
+
+
+def as_json(signed: Signed) -> bytes:
+    """A report or an acceptance as its file has it."""
+    fields: dict[str, Any] = signed.model_dump(mode="json")
+    return orjson.dumps(fields, option=orjson.OPT_INDENT_2) + b"\n"
