@@ -1,6 +1,7 @@
 """Cleans up after crashes: tokens of runs that go on are opened again, sandboxes of none are removed."""
 
 import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import structlog
@@ -22,6 +23,8 @@ class Janitor:
 
     world: World
     every_s: float = EVERY_S
+    others: Callable[[], Iterable[RunId]] = tuple
+    """Runs of nobody's tasks that are live now: those of the posture's battery."""
 
     async def restore(self) -> None:
         """Open the door again for runs whose harness may still be at work. Raises: Unavailable."""
@@ -81,7 +84,7 @@ class Janitor:
             log.warning("orphan_removed", run=run)
 
     async def _live(self) -> list[RunId]:
-        return [run.id for run in await self.world.runs.active()]
+        return [*(run.id for run in await self.world.runs.active()), *self.others()]
 
     async def run(self) -> None:
         """Sweep until cancelled; an outage is for the next sweep."""

@@ -3,10 +3,10 @@
 What an error means to the loop is a table: it is what the caller does about it that its class says.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Any, assert_never
 
 import structlog
 
@@ -57,6 +57,8 @@ class Reconciler:
     world: World
     new_id: Callable[[], RunId]
     closed: Callable[[], str]
+    proven: Callable[[], Mapping[str, Any]] = dict
+    """What the record of a run says of the walls that it is run behind."""
     waits: dict[TaskId, str] = field(default_factory=dict)
     """Why each task that waits now does so; each looks again every few seconds."""
     _sandboxes: dict[RunId, Sandbox] = field(default_factory=dict)
@@ -161,7 +163,8 @@ class Reconciler:
             return
         match step:
             case Prepare() if seen.task and seen.agent and seen.engagement:
-                await prepare(world, Order(run, seen.task, seen.agent, seen.engagement))
+                walls = self.proven()
+                await prepare(world, Order(run, seen.task, seen.agent, seen.engagement, walls))
             case Prepare():
                 gone = "the task, its agent or its engagement is gone"
                 await finish(world, run, Exit(None, Cause.PREPARATION, gone))

@@ -182,6 +182,13 @@ class Runs(Group):
     """Most that one run may spend, whatever is left of the engagement."""
 
 
+class Posture(Group):
+    """The battery of probes that proves the sandboxes' walls; see `sandgate posture`."""
+
+    every_hours: float = Field(default=24, gt=0)
+    """It is run again so many hours after the last time, besides after every change."""
+
+
 class Settings(BaseSettings):
     """All of them."""
 
@@ -210,6 +217,7 @@ class Settings(BaseSettings):
     egress: Egress = Egress()
     models: Models = Models()
     runs: Runs = Runs()
+    posture: Posture = Posture()
     telemetry: Telemetry = Telemetry()
 
 

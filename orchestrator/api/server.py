@@ -11,6 +11,7 @@ from orchestrator.api.auth import errors, require_token
 from orchestrator.api.metrics import PATH as METRICS
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
+from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
@@ -28,13 +29,19 @@ class HealthRoutes:
     checks: Mapping[str, Check]
     closed: Callable[[], str]
     """Why no run may start now; empty when one may."""
+    proving: Callable[[], bool] = lambda: False
+    """Whether the only reason for that is that it is being proven still."""
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get("/api/health", self.health), web.get("/api/doctor", self.doctor)]
 
     async def health(self, _request: web.Request) -> web.Response:
-        """`{status, closed}`: the process lives; `closed` says why no run may start, or is empty."""
-        return web.json_response({"status": "ok", "closed": self.closed()})
+        """`{status, closed, proving}`: the process lives; `closed` says why no run may start, or is empty.
+
+        `proving`: it is only that the walls are being tried still.
+        """
+        said = {"status": "ok", "closed": self.closed(), "proving": self.proving()}
+        return web.json_response(said)
 
     async def doctor(self, _request: web.Request) -> web.Response:
         """`[{check, ok, says}]`, all checks, whatever fails."""
@@ -52,6 +59,7 @@ type Routes = (
     | HealthRoutes
     | MetricsRoutes
     | ModelRoutes
+    | PostureRoutes
     | RunRoutes
     | TaskRoutes
     | TeamRoutes

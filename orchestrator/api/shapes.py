@@ -141,6 +141,19 @@ class Verdict(Body):
     """When a standing rule ends; None: when it is revoked."""
 
 
+class Accept(Body):
+    """A person's word that a probe may fail as it does."""
+
+    probe: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*(@[a-z0-9-]+)?$", max_length=100)
+    """The probe's name."""
+    why: str = Field(pattern=r"\S", max_length=2000)
+    """Their reason; it stands in every report."""
+    by: str = Field(pattern=r"\S", max_length=200)
+    """Who they are."""
+    until: AwareDatetime | None = None
+    """Until when it counts; none: until the probe finds something else."""
+
+
 class NewSecret(Body):
     """A secret for the vault, bound to hosts."""
 

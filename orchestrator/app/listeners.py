@@ -22,6 +22,7 @@ from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
+from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -79,6 +80,7 @@ async def open_api(
     *,
     health: HealthRoutes,
     metrics: MetricsRoutes,
+    posture: PostureRoutes,
     waits: Mapping[TaskId, str],
     wake: Callable[[str], None],
 ) -> web.AppRunner:
@@ -115,6 +117,7 @@ async def open_api(
     app = make_api(
         token,
         health,
+        posture,
         RunRoutes(parts.world),
         team,
         tasks,

@@ -15,9 +15,11 @@ from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.api.metrics import MetricsRoutes
+from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
+from orchestrator.app.posture import proving_of
 from orchestrator.app.sandboxes import ENGINE_S, bridge_of, harnesses_there, seccomp_of
 from orchestrator.app.watching import make_watching
 from orchestrator.disks import Retention
@@ -25,6 +27,7 @@ from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
 from orchestrator.log_files import LogFiles
 from orchestrator.posture import Finding, Posture
+from orchestrator.posture.proving import Proving
 from orchestrator.reconciler import Reconciler
 from orchestrator.settings import Settings
 from orchestrator.watcher import Watcher
@@ -42,19 +45,24 @@ async def serve(settings: Settings) -> None:
     stop = _asked_to_stop()
     async with AsyncExitStack() as stack:
         parts = await make_parts(settings, stack)
-        posture = _posture(settings)
         inbox = parts.inbox
         policy = inbox.policy
+        proving = proving_of(settings, parts)
+        posture = _posture(settings, proving)
         reconciler = Reconciler(
-            parts.world, new_run_id, lambda: posture.closed or (policy.closed if policy else "")
+            parts.world,
+            new_run_id,
+            lambda: posture.closed or (policy.closed if policy else ""),
+            proving.told,
         )
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
-        janitor = Janitor(parts.world)
+        janitor = Janitor(parts.world, others=lambda: proving.battery.live)
         own = (_retention(settings, parts), LogFiles(settings.home / "log"))
         asked = (inbox.holds, inbox.keeping, *((policy,) if policy else ()))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
-        health = HealthRoutes(_checks(settings, parts, posture), lambda: posture.closed)
+        checks = {**_checks(settings, parts, posture), "sandbox walls": proving.check}
+        health = HealthRoutes(checks, lambda: posture.closed, lambda: posture.proving)
         watching = make_watching(settings, parts, stack, lambda: posture.closed)
         await janitor.restore()
         recorder = await open_recorder(settings, parts, stack)
@@ -65,6 +73,7 @@ async def serve(settings: Settings) -> None:
             stack,
             health=health,
             metrics=MetricsRoutes(watching.render),
+            posture=PostureRoutes(proving),
             waits=reconciler.waits,
             wake=queue.add,
         )
@@ -75,6 +84,7 @@ async def serve(settings: Settings) -> None:
                 for loop in (
                     guard,
                     posture,
+                    proving,
                     janitor,
                     queue,
                     watcher,
@@ -105,7 +115,7 @@ def _retention(settings: Settings, parts: Parts) -> Retention:
     return Retention(parts.disks, parts.tracker, world.runs, world.clock, keep)
 
 
-def _posture(settings: Settings) -> Posture:
+def _posture(settings: Settings, walls: Proving) -> Posture:
     bridge, seccomp = bridge_of(settings), seccomp_of(settings)
     given = settings.sandboxes
 
@@ -119,7 +129,7 @@ def _posture(settings: Settings) -> Posture:
         except (DockerException, OSError, SubprocessError) as error:
             raise Unavailable(f"the posture probe could not run: {error}") from error
 
-    return Posture(look)
+    return Posture(look, walls=walls)
 
 
 def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Check]:

@@ -86,6 +86,11 @@ class Runner:
         with self._streamed(path) as answer:
             yield from answer.iter_bytes()
 
+    def stream(self, path: str) -> Iterator[tuple[str, Any]]:
+        """The server-sent events that a POST answers, as (kind, data), to their end."""
+        with self._streamed(path, "POST") as answer:
+            yield from _events_in(answer)
+
     def watch(
         self,
         run: str,
@@ -143,17 +148,13 @@ class Runner:
         return f"it waits for {waits}" if waits else "none was wanted"
 
     def _events(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
-        kind = ""
-        with self._streamed(f"/api/runs/{segment(run)}/events?after={after}") as answer:
-            for line in lines(answer.iter_bytes()):
-                if line.startswith(b"event: "):
-                    kind = line[7:].decode()
-                elif line.startswith(b"data: "):
-                    yield kind, orjson.loads(line[6:])
+        path = f"/api/runs/{segment(run)}/events?after={after}"
+        with self._streamed(path) as answer:
+            yield from _events_in(answer)
 
     @contextmanager
-    def _streamed(self, path: str) -> Iterator[httpx.Response]:
-        with self._translated(), self._http.stream("GET", path) as answer:
+    def _streamed(self, path: str, method: str = "GET") -> Iterator[httpx.Response]:
+        with self._translated(), self._http.stream(method, path) as answer:
             if answer.is_error:
                 answer.read()
                 refusal = _refused(answer)
@@ -204,6 +205,15 @@ def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
         yield from whole
+
+
+def _events_in(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
+    kind = ""
+    for line in lines(answer.iter_bytes()):
+        if line.startswith(b"event: "):
+            kind = line[7:].decode()
+        elif line.startswith(b"data: "):
+            yield kind, orjson.loads(line[6:])
 
 
 def _refused(answer: httpx.Response) -> CommandFailed:

@@ -87,6 +87,8 @@ def status(json: JsonFlag = False) -> None:
         rows = [(part.name, "running" if part.alive else "down", part.where) for part in parts]
         print_table(console, ("part", "state", "where"), rows)
         say(console, f"harnesses: {', '.join((NATIVE, *wished(here)))}")
+        if any(part.name == "runner" and part.alive for part in parts):
+            say(console, f"posture: {_posture()}")
     if not all(part.alive for part in parts):
         raise typer.Exit(Code.NOT_RUNNING)
 
@@ -123,6 +125,16 @@ def demo(
 
     name = harness_of(harness)
     raise typer.Exit(code_of(show_demo(console, harness=name, model=model, json=json)))
+
+
+def _posture() -> str:
+    """What the battery found last, in a line."""
+    try:
+        with runner() as api:
+            told = api.get("/api/posture")
+    except CommandFailed as error:
+        return str(error)
+    return str(told["closed"] or told["line"])
 
 
 def _provider(text: str) -> tuple[str, str]:

@@ -10,7 +10,18 @@ from docker.errors import DockerException
 from rich.console import Console
 
 from entrance.errors import SandgateError
-from orchestrator.cli import approvals, machine, model, models, policy, run, secret, task, team
+from orchestrator.cli import (
+    approvals,
+    machine,
+    model,
+    models,
+    policy,
+    posture,
+    run,
+    secret,
+    task,
+    team,
+)
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.egress import commands as egress
 from orchestrator.cli.screen import say
@@ -33,6 +44,7 @@ app.command()(team.hire)
 app.add_typer(task.app, name="task")
 app.add_typer(run.app, name="run")
 app.add_typer(secret.app, name="secret")
+app.add_typer(posture.app, name="posture")
 app.add_typer(model.app, name="model")
 app.command()(models.models)
 app.add_typer(approvals.app, name="approvals")

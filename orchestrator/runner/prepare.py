@@ -5,7 +5,9 @@ made, so a half-started harness can't go on unseen.
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 
@@ -56,6 +58,8 @@ class Order:
     task: Task
     agent: Agent
     engagement: Engagement
+    walls: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of the walls that it runs behind: the posture's report."""
 
 
 async def prepare(world: World, order: Order) -> None:
@@ -148,8 +152,9 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         lender=await _lender(world, order.task),
     )
     session = replace(session, sandbox=sandbox.id)
+    facts = {**sandbox.facts, **({"posture": dict(order.walls)} if order.walls else {})}
     await world.amend(
-        run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=sandbox.facts)
+        run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=facts)
     )
     world.door.open(session)
     await _let_out(world, run)

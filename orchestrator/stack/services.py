@@ -167,11 +167,11 @@ def polarion_token(here: Installation) -> Path:
 def require_posture(here: Installation, step: Step) -> None:
     """Wait until the runner has proven the sandbox network closed. Raises: StepFailed that names the leak."""
     until = time.monotonic() + POSTURE_S
-    closed = UNPROVEN
-    if _closed(here.ports.runner) == UNPROVEN:
+    proving, closed = True, UNPROVEN
+    if _proven(here.ports.runner)[0]:
         step.doing("trying every way out of a sandbox")
-    while closed == UNPROVEN and time.monotonic() < until:
-        closed = _closed(here.ports.runner)
+    while proving and time.monotonic() < until:
+        proving, closed = _proven(here.ports.runner)
         time.sleep(0.1)
     if closed:
         # It may be of an earlier look, and mended by this very `up`.
@@ -192,12 +192,14 @@ def _look_again(here: Installation) -> str:
     with suppress(OSError, HTTPException), closing(runner):
         runner.request("GET", "/api/doctor", headers={"Authorization": f"Bearer {key}"})
         runner.getresponse().read()
-    return _closed(here.ports.runner)
+    return _proven(here.ports.runner)[1]
 
 
-def _closed(port: int) -> str:
+def _proven(port: int) -> tuple[bool, str]:
+    """Whether it is being proven still, and why no run may start."""
     try:
         with urlopen(f"http://{LOOPBACK}:{port}/api/health", timeout=5) as answer:
-            return str(json.load(answer)["closed"])
+            said = json.load(answer)
+            return bool(said["proving"]), str(said["closed"])
     except (OSError, ValueError, KeyError):
-        return UNPROVEN
+        return True, UNPROVEN

@@ -19,6 +19,7 @@ from entrance.vault.vault import Vault
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
+from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -29,6 +30,7 @@ from tests.fakes.approvals import Inbox
 from tests.fakes.board import FakePeople, board_of
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
+from tests.fakes.posture import FakeBattery, proving_of
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import FakeWorld
 
@@ -75,6 +77,7 @@ class Api:
     hiring: FakeHiring = field(default_factory=FakeHiring)
     secrets: FakeSecretStore = field(default_factory=FakeSecretStore)
     disks: FakeKeptDisks = field(default_factory=FakeKeptDisks)
+    battery: FakeBattery = field(default_factory=FakeBattery)
     checks: dict[str, Check] = field(default_factory=dict)
     woken: list[str] = field(default_factory=list)
     waits: dict[TaskId, str] = field(default_factory=dict)
@@ -100,10 +103,12 @@ class Api:
         runs = RunRoutes(self.world, keepalive_s)
         policy: Any = self.reaches
         approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy)
+        posture = PostureRoutes(proving_of(self.battery))
         metrics = MetricsRoutes(self.render)
         return make_api(
             TOKEN,
             health,
+            posture,
             runs,
             team,
             tasks,

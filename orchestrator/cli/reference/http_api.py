@@ -14,6 +14,7 @@ from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
+from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -27,6 +28,7 @@ BODIES: Mapping[str, type[shapes.Body]] = {
     "POST /api/tasks/{project}/{item}/{decision}": shapes.Words,
     "PUT /api/secrets/{name}": shapes.NewSecret,
     "POST /api/approvals/{item}/{verb}": shapes.Verdict,
+    "POST /api/posture/accept": shapes.Accept,
 }
 DOORS: Mapping[str, str] = {
     "GET /healthz": "Says that the door is there; the one path that asks for no token.",
@@ -93,6 +95,7 @@ def runner() -> web.Application:
     return make_api(
         "",
         HealthRoutes({}, str),
+        PostureRoutes(nothing),
         RunRoutes(nothing),
         TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing, nothing),
         TaskRoutes(nothing, nothing),

@@ -7,6 +7,7 @@ from orchestrator.cli.reference.commands import commands
 from orchestrator.cli.reference.data_model import data_model
 from orchestrator.cli.reference.http_api import http_api
 from orchestrator.cli.reference.mcp_tools import mcp_tools
+from orchestrator.cli.reference.posture import posture
 from orchestrator.cli.reference.run_states import run_states
 from orchestrator.cli.reference.settings import settings
 
@@ -16,6 +17,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "data-model.md": data_model,
     "http-api.md": http_api,
     "mcp-tools.md": mcp_tools,
+    "posture.md": posture,
     "run-states.md": run_states,
     "settings.md": settings,
 }

@@ -30,6 +30,9 @@ PATHS = [
     ("GET", "/api/runs/run000000000000/egress"),
     ("GET", "/api/models"),
     ("GET", "/metrics"),
+    ("GET", "/api/posture"),
+    ("POST", "/api/posture/run"),
+    ("POST", "/api/posture/accept"),
     ("GET", "/api/secrets"),
     ("PUT", "/api/secrets/x"),
     ("DELETE", "/api/secrets/x"),
@@ -93,7 +96,11 @@ async def test_health_is_open_and_says_why_no_run_may_start(api: Api) -> None:
     api.fakes.closed = "a sandbox reached DNS"
     answer = await api.ask("GET", "/api/health", token=None)
     assert answer.status == 200
-    assert answer.json == {"status": "ok", "closed": "a sandbox reached DNS"}
+    assert answer.json == {
+        "status": "ok",
+        "closed": "a sandbox reached DNS",
+        "proving": False,
+    }
 
 
 async def test_another_method_is_told_which_there_are(api: Api) -> None:

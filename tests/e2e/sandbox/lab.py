@@ -87,10 +87,14 @@ class Lab:
                     )
                 )
 
+    def disks(self) -> TaskDisks:
+        """Small disks for tasks."""
+        return TaskDisks(self.tasks, size_bytes=DISK_BYTES)
+
     @contextlib.asynccontextmanager
     async def spec(self, run: str = "r1", task: TaskId = TASK) -> AsyncIterator[SandboxSpec]:
         """What to ask for; the disk is there meanwhile."""
-        disks = TaskDisks(self.tasks, size_bytes=DISK_BYTES)
+        disks = self.disks()
         mounts = await disks.ensure(task)
         try:
             yield SandboxSpec(RunId(run), task, TOKEN, mounts, "native")

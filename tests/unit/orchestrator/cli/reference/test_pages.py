@@ -96,7 +96,12 @@ def test_every_call_of_the_runner_says_what_it_does() -> None:
 
 def test_every_body_that_a_call_takes_is_told() -> None:
     taking = {c for c in calls(runner()) if c.startswith(("POST", "PUT"))}
-    assert taking - {"POST /api/runs/{run}/cancel"} == set(BODIES)
+    without = {
+        "POST /api/runs/{run}/cancel",
+        "POST /api/posture/run",
+        "POST /api/approvals/{item}/try",
+    }
+    assert taking - without == set(BODIES)
     assert [line for line in http_api().splitlines() if line.endswith("|  |")] == []
 
 

@@ -1,0 +1,98 @@
+"""The battery that proves the sandboxes' walls, from the settings and the parts that runs are made with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import docker
+
+from entrance.log.signing import Signer, signer_from
+from orchestrator.adapters.engine import connect
+from orchestrator.adapters.posture.battery import SandboxBattery
+from orchestrator.adapters.posture.hands import Hands
+from orchestrator.adapters.posture.host import Made
+from orchestrator.adapters.posture.shelf import Shelf
+from orchestrator.app.parts import Parts
+from orchestrator.app.sandboxes import ENGINE_S, MIB, blueprint_of, bridge_of
+from orchestrator.posture.probe import Caps
+from orchestrator.posture.proving import Proving
+from orchestrator.settings import Settings
+
+FOLDER = "posture"
+
+
+@dataclass(frozen=True, slots=True)
+class LogKey:
+    """The installation's key, as the battery's reports are signed with it."""
+
+    signer: Signer
+
+    @property
+    def key_id(self) -> str:
+        """As the log's own statements name it."""
+        return self.signer.trust.key_id
+
+    def sign(self, payload: bytes) -> bytes:
+        """The payload's Ed25519 signature."""
+        return self.signer.key.sign(payload)
+
+
+def proving_of(settings: Settings, parts: Parts) -> Proving:
+    """The battery, its shelf, and when it is due. Raises: OSError, Malformed."""
+    signer = signer_from(settings.log.key_file)
+    return Proving(
+        battery=SandboxBattery(hands_of(settings, parts)),
+        shelf=Shelf(settings.home / FOLDER, signer.trust.key),
+        signer=LogKey(signer),
+        clock=parts.world.clock,
+        installation=settings.name,
+        every=timedelta(hours=settings.posture.every_hours),
+    )
+
+
+def hands_of(settings: Settings, parts: Parts) -> Hands:
+    """What the battery works with."""
+    made, given = blueprint_of(settings), settings.sandboxes
+    caps = Caps(
+        pids=made.pids,
+        memory_bytes=made.memory_bytes,
+        disk_bytes=given.disk_mib * MIB,
+        tmp_bytes=made.tmp_bytes,
+        shm_bytes=made.shm_bytes,
+    )
+    return Hands(
+        sandboxes=parts.world.sandboxes,
+        disks=parts.disks,
+        door=parts.registry,
+        engine=_engine(settings),
+        firewall=parts.firewall.flaws,
+        execd_token=parts.world.execd_token,
+        clock=parts.world.clock,
+        bridge=bridge_of(settings),
+        caps=caps,
+        made=Made(
+            images=made.images,
+            seccomp=made.seccomp,
+            caps={
+                "memory": made.memory,
+                "cpu": made.cpu,
+                "pids": str(made.pids),
+                "disk_bytes": str(caps.disk_bytes),
+                "tmp_bytes": str(caps.tmp_bytes),
+                "shm_bytes": str(caps.shm_bytes),
+            },
+        ),
+        own_ports=_ports(settings),
+    )
+
+
+def _engine(settings: Settings) -> Callable[[], docker.DockerClient]:
+    return lambda: connect(settings.sandboxes.docker, timeout_s=ENGINE_S)
+
+
+def _ports(settings: Settings) -> tuple[int, ...]:
+    """The ports of the installation's own services on this machine."""
+    urls = (settings.polarion.url, settings.pocketbase.url, settings.sandboxes.url)
+    ports = {urlsplit(url).port for url in urls if urlsplit(url).hostname == "127.0.0.1"}
+    return tuple(sorted({settings.api.port, *(port for port in ports if port)}))
