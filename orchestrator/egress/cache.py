@@ -18,6 +18,9 @@ from orchestrator.egress.segments import Segment
 
 _CACHED = re.compile(r"egress-[0-9]{8}\.[0-9a-f]{16}\.[0-9a-f]{8}\.parquet")
 
+GROUP_ROWS = 8192
+"""So many rows are read or passed over together; they are sorted by run, which is mostly asked for."""
+
 Progress = Callable[[int, int], None]
 """Told how many of how many segments are ready."""
 
@@ -66,8 +69,9 @@ def _make(connection: duckdb.DuckDBPyConnection, segment: Segment, path: Path) -
         part.touch(mode=0o600)
         connection.execute(f"CREATE OR REPLACE TEMP TABLE lines AS {lines_sql(str(segment.path))}")
         connection.execute(
-            f"COPY ({attempts_sql('lines')} ORDER BY of NULLS FIRST, seq) "
-            f"TO '{str(part).replace("'", "''")}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
+            f"COPY ({attempts_sql('lines')} ORDER BY of NULLS FIRST, run, seq) "
+            f"TO '{str(part).replace("'", "''")}' (FORMAT parquet, COMPRESSION zstd, "
+            f"ROW_GROUP_SIZE {GROUP_ROWS}, USE_TMP_FILE false)"
         )
         part.replace(path)
     finally:
