@@ -3,6 +3,7 @@
 A line is a mapping as `entrance.log.fields` makes it: what doesn't apply is left out.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -16,13 +17,22 @@ CALLS_KEPT = 500
 """A record in Polarion lists at most so many calls; the egress log has all of them."""
 
 
+NETWORK = frozenset({"egress", "fence"})
+"""Doors at which a run may have thousands of attempts; a record has sums of them."""
+
+
 def ledger(lines: Iterable[Line]) -> dict[str, Any]:
-    """`{read: [...], changed: [...], fetched: [...], pushed: [...], refused: [...]}`."""
+    """`{read: [...], changed: [...], fetched: [...], pushed: [...], reached: {...}, refused: [...]}`.
+
+    `reached`: the hosts of the internet, and how many requests to each were let through.
+    """
+    lines = list(lines)
     decided = {line["seq"]: line for line in lines if line["type"] == "decided"}
     outcomes = {line["of"]: line for line in lines if line["type"] == "outcome"}
     read: set[str] = set()
     changed: set[str] = set()
-    for seq, line in decided.items():
+    calls = {seq: line for seq, line in decided.items() if line["kind"] == "tool_call"}
+    for seq, line in calls.items():
         touched = outcomes.get(seq, {}).get("detail", {}).get("touched", [])
         (read if line["detail"].get("read_only") else changed).update(touched)
     return {
@@ -30,12 +40,13 @@ def ledger(lines: Iterable[Line]) -> dict[str, Any]:
         "changed": sorted(changed),
         "fetched": _subjects(decided.values(), "git_fetch"),
         "pushed": _pushed(decided, outcomes),
+        "reached": _reached(decided.values()),
         "refused": refused(decided.values()),
     }
 
 
 def gateway_calls(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """One row a decision, with its outcome; the newest `CALLS_KEPT` of them."""
+    """One row a decision of the entrance, with its outcome; the newest `CALLS_KEPT` of them."""
     outcomes = {line["of"]: line for line in lines if line["type"] == "outcome"}
     rows = [
         {
@@ -48,16 +59,16 @@ def gateway_calls(lines: Sequence[Line]) -> list[dict[str, Any]]:
             "result": outcomes.get(line["seq"], {}).get("result", ""),
         }
         for line in lines
-        if line["type"] == "decided"
+        if line["type"] == "decided" and line.get("door") not in NETWORK
     ]
     return rows[-CALLS_KEPT:]
 
 
-def out_of_money(lines: Iterable[Line]) -> bool:
+def out_of_money(lines: Sequence[Line]) -> bool:
     """Whether the door refused a model call, or cut one, because a budget could not pay it."""
-    return any(
-        line["detail"].get("refused") == "budget" or line.get("result") == "cut_at_budget"
-        for line in lines
+    calls = {line["seq"]: line for line in lines if line.get("kind") == "model_call"}
+    return any(call["detail"].get("refused") == "budget" for call in calls.values()) or any(
+        line.get("result") == "cut_at_budget" and line.get("of") in calls for line in lines
     )
 
 
@@ -96,12 +107,28 @@ def _lifts_at(at: str, retry_after: str) -> str:
 
 
 def refused(lines: Iterable[Line]) -> list[dict[str, str]]:
-    """What was denied or held, in order, as `{kind, subject, reason}`."""
-    return [
-        {"kind": line["kind"], "subject": line.get("subject", ""), "reason": line.get("reason", "")}
-        for line in lines
-        if line["type"] == "decided" and line["decision"] != "allow"
-    ]
+    """What was denied or held, in order, as `{kind, subject, reason}`.
+
+    What a program tries again and again at the same host of the internet is told once.
+    """
+    rows: list[dict[str, str]] = []
+    told: set[tuple[str, str, str]] = set()
+    for line in lines:
+        if line["type"] != "decided" or line["decision"] == "allow":
+            continue
+        row = {key: str(line.get(key, "")) for key in ("kind", "subject", "reason")}
+        if line.get("door") in NETWORK:
+            what = (row["kind"], str(line.get("host", row["subject"])), row["reason"])
+            if what in told:
+                continue
+            told.add(what)
+        rows.append(row)
+    return rows
+
+
+def _reached(lines: Iterable[Line]) -> dict[str, int]:
+    allowed = (line for line in lines if (line["kind"], line["decision"]) == ("http", "allow"))
+    return dict(sorted(Counter(str(line.get("host", "")) for line in allowed).items()))
 
 
 def _subjects(lines: Iterable[Line], kind: str) -> list[str]:

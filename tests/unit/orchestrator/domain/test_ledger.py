@@ -42,6 +42,7 @@ def test_the_ledger_says_what_was_read_changed_fetched_pushed_and_refused() -> N
         "changed": ["D/D-2"],
         "fetched": ["git.example/x.git"],
         "pushed": [{"repository": "git.example/x.git", "refs": ["refs/heads/agent/D-1/x"]}],
+        "reached": {},
         "refused": [
             {"kind": "git_push", "subject": "git.example/x.git", "reason": "no"},
             {"kind": "auth", "subject": "", "reason": "no"},
@@ -128,3 +129,27 @@ def test_only_the_last_call_counts_whatever_was_done_after_it() -> None:
     assert trouble([*failed, *well, *tool]) is None
     assert trouble([*well, *failed, *tool]) == Trouble("cut", 200)
     assert trouble(tool) is None
+
+
+def at_the_proxy(seq: int, host: str, decision: str = "allow", **detail: Any) -> dict[str, Any]:
+    return {**line(seq, "http", f"GET {host}", decision, **detail), "door": "egress", "host": host}
+
+
+def test_the_internet_is_summed_up_and_does_not_crowd_out_the_entrances_calls() -> None:
+    tries = [at_the_proxy(seq, "no.example", "deny") for seq in range(100, 900)]
+    lines = [*LINES, at_the_proxy(20, "b.example"), at_the_proxy(21, "a.example")]
+    lines += [at_the_proxy(22, "b.example"), *tries]
+    assert ledger(lines)["reached"] == {"a.example": 1, "b.example": 2}
+    told = {"kind": "http", "subject": "GET no.example", "reason": "no"}
+    assert ledger(lines)["refused"] == [*ledger(LINES)["refused"], told]
+    assert gateway_calls(lines) == gateway_calls(LINES)
+
+
+def test_words_of_the_proxy_do_not_pass_for_those_of_the_entrance() -> None:
+    lines = [
+        at_the_proxy(1, "a.example", refused="budget"),
+        outcome(1, "cut_at_budget", touched=["D/D-1"], trouble="credential"),
+    ]
+    assert (ledger(lines)["read"], ledger(lines)["changed"]) == ([], [])
+    assert not out_of_money(lines)
+    assert trouble(lines) is None
