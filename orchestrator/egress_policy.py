@@ -21,6 +21,7 @@ from orchestrator.domain.egress import Ground, Unreadable
 from orchestrator.domain.egress_compile import Compiled, Known, compile_policy, in_words
 from orchestrator.domain.presets import environment_of
 from orchestrator.domain.run import Run
+from orchestrator.domain.sandbox_trust import TRUST, proxy_environment
 from orchestrator.ports import Clock, Runs
 from proxy.policy_file import PolicyFile
 from proxy.rules import SandboxPolicy
@@ -85,6 +86,8 @@ class EgressPolicy:
     sources: Sources
     files: ProxyFiles
     clock: Clock
+    door: tuple[str, int]
+    """The proxy's address and port, as a sandbox sees them."""
     patience_s: float = PATIENCE_S
     closed: str = ""
     """Why no run may start now; empty when one may."""
@@ -97,13 +100,19 @@ class EgressPolicy:
         self._dirty.set()
 
     def environment(self, run: Run) -> Mapping[str, str]:
-        """Variables that lead the sandbox's package managers to the registries that it may use."""
+        """Variables that lead the sandbox's programs to the authorities that they are to trust, and its
+        package managers to the registries that it may use.
+        """
         wanted = [layer.policy for layer in run.egress]
         ground = self.sources.ground()
         wanted += [ground.policy] if isinstance(ground, Ground) else []
         known = self.sources.known()
         names = {name for policy in wanted for name in policy.presets}
-        return environment_of(names, known.presets, known.registries)
+        return {**TRUST, **environment_of(names, known.presets, known.registries)}
+
+    def way_out(self, token: str) -> Mapping[str, str]:
+        """Variables that lead the programs of the run with this token to the proxy."""
+        return proxy_environment(*self.door, token)
 
     async def admit(self, run: Run) -> Sequence[str]:
         """Have an open session's policy in force; says what of the wishes isn't in it.

@@ -79,6 +79,8 @@ class Sandboxes(Group):
     """The seccomp profile that every sandbox runs under; anything else is killed."""
     resolv_conf: Path
     """The file that the OpenSandbox server mounts over /etc/resolv.conf."""
+    trust: dict[Path, str] = Field(default_factory=dict)
+    """Files that the OpenSandbox server mounts into every sandbox: the authorities it trusts. As JSON."""
     tasks: Path
     """Folder of the tasks' disk images."""
     memory: str = "2Gi"
@@ -161,6 +163,10 @@ class Log(Group):
 class Egress(Group):
     """The egress proxy: what of the internet sandboxes reach. Without its files there is none."""
 
+    enabled: bool = True
+    """Whether there is one at all; without it sandboxes reach nothing of the internet."""
+    upstream_ca: Path | None = None
+    """The bundle that the internet's servers are verified against; by default this machine's own."""
     policy_file: Path | None = None
     """The policy that the runner writes and the proxy reads."""
     status_file: Path | None = None

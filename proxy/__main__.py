@@ -7,6 +7,7 @@ from pathlib import Path
 import structlog
 
 from proxy.engine import Config, run
+from proxy.supervisor import CANT_START, child_command, supervise
 
 
 def main(arguments: list[str]) -> int:
@@ -23,7 +24,12 @@ def main(arguments: list[str]) -> int:
         ("upstream", "bundle of authorities that servers are verified against"),
     ):
         parser.add_argument(f"--{name}", type=Path, required=True, help=help_text)
-    config = Config(**vars(parser.parse_args(arguments)))
+    parser.add_argument(
+        "--unsupervised", action="store_true", help="not started again when it dies"
+    )
+    given = vars(parser.parse_args(arguments))
+    alone: bool = given.pop("unsupervised")
+    config = Config(**given)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -32,11 +38,13 @@ def main(arguments: list[str]) -> int:
             structlog.processors.JSONRenderer(),
         ],
     )
+    if not alone:
+        return supervise(child_command(arguments))
     try:
         run(config)
     except (OSError, ValueError) as error:
         print(f"the egress proxy can't start: {error}", file=sys.stderr)  # noqa: T201
-        return 1
+        return CANT_START
     return 0
 
 

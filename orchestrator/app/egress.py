@@ -15,6 +15,7 @@ from orchestrator.adapters.egress_files import (
     registries_file,
 )
 from orchestrator.adapters.egress_record import RecordedAttempts
+from orchestrator.app.sandboxes import EGRESS_PORT_AFTER
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
 from orchestrator.approvals.holds import HeldRequest, Holds
@@ -112,6 +113,7 @@ def make_inbox(
                 sources=_sources(settings),
                 files=PolicyFiles(given.policy_file, given.status_file),
                 clock=clock,
+                door=(settings.entrance.host, settings.entrance.port + EGRESS_PORT_AFTER),
             )
         )
     asking = Asking(store, runs, tracker, clock, causes)

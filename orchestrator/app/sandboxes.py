@@ -58,6 +58,7 @@ def blueprint_of(settings: Settings) -> Blueprint:
         shm_bytes=given.shm_mib * MIB,
         seccomp=seccomp_of(settings),
         resolv_conf=given.resolv_conf,
+        trust=given.trust,
         ttl_s=given.ttl_s,
     )
 

@@ -5,12 +5,14 @@ import signal
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from datetime import timedelta
+from functools import partial
 from subprocess import SubprocessError
 
 import structlog
 from docker.errors import DockerException
 
 from entrance.errors import Unavailable
+from orchestrator.adapters.egress_state import check_proxy
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
@@ -150,7 +152,7 @@ def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Che
     async def secrets() -> str:
         return f"{await parts.vault.check()} secrets sealed, each opens"
 
-    return {
+    checks: dict[str, Check] = {
         "sandbox network": posture.check,
         "PocketBase": store,
         "Polarion": polarion,
@@ -160,3 +162,8 @@ def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Che
         "vault": secrets,
         "egress log": parts.log.check,
     }
+    policy = parts.inbox.policy
+    if policy is not None:
+        host, port = policy.door
+        checks["egress proxy"] = partial(check_proxy, f"http://{host}:{port}")
+    return checks

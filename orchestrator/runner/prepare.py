@@ -200,7 +200,7 @@ async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> 
             workdir=workdir,
             dialect=world.dialects.get(order.run.model.partition(":")[0], ""),
             resume=earlier.conversation if earlier else "",
-            env=author_of(order.agent),
+            env={**author_of(order.agent), **world.egress.way_out(token)},
         )
     )
     for path, content in start.files.items():

@@ -47,6 +47,10 @@ class Egress(Protocol):
         """Variables that lead the sandbox's tools to what it may reach."""
         ...
 
+    def way_out(self, token: str) -> Mapping[str, str]:
+        """Variables that lead the programs of the run with this token to the proxy."""
+        ...
+
     async def admit(self, run: Run) -> Sequence[str]:
         """Have the policy of a run's open session in force; says what of the wishes isn't in it.
 
@@ -64,6 +68,10 @@ class NoEgress:
 
     def environment(self, run: Run) -> Mapping[str, str]:
         del run
+        return {}
+
+    def way_out(self, token: str) -> Mapping[str, str]:
+        del token
         return {}
 
     async def admit(self, run: Run) -> Sequence[str]:

@@ -17,7 +17,16 @@ from orchestrator.stack.pids import stop_recorded
 from orchestrator.stack.remains import Remains, remains_of
 from orchestrator.stack.steps import StepFailed
 
-PROGRAMS = ("runner", "githost", "model", "opensandbox", "polarion", "pocketbase", "watchdog")
+PROGRAMS = (
+    "runner",
+    "egress-proxy",
+    "githost",
+    "model",
+    "opensandbox",
+    "polarion",
+    "pocketbase",
+    "watchdog",
+)
 GRACE_S = 15.0
 
 

@@ -121,6 +121,11 @@ class Installation:
         return f"http://{self.gateway}:{ENTRANCE_PORT}"
 
     @property
+    def egress_url(self) -> str:
+        """Where a sandbox finds the egress proxy."""
+        return f"http://{self.gateway}:{EGRESS_PORT}"
+
+    @property
     def labels(self) -> dict[str, str]:
         """The Docker labels that everything of this installation carries."""
         return {LABEL: self.name}
@@ -151,7 +156,7 @@ class Installation:
         return self.home / "cache"
 
     def data(self, service: str) -> Path:
-        """What `service` keeps: pocketbase, polarion, opensandbox, egress."""
+        """What `service` keeps: pocketbase, polarion, opensandbox, egress (the log), proxy."""
         return self.home / "data" / service
 
     def _make_folders(self) -> None:

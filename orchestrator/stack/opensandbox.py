@@ -35,6 +35,8 @@ class OpenSandboxServer:
     pids: int
     tasks: Path
     """The only folder of the host that may be mounted into a sandbox."""
+    trust: Mapping[Path, str] = field(default_factory=dict)
+    """Files with the authorities that sandboxes trust, and where they are mounted."""
     docker_host: str | None = None
     runtime: str = ""
     """A secure runtime that the engine knows (`runsc`); empty for the engine's own."""
@@ -110,7 +112,10 @@ class OpenSandboxServer:
                 "drop_capabilities": ["ALL"],
                 # The profile itself: the engine's API reads no files.
                 "seccomp_profile": seccomp_profile(),
-                "sandbox_binds": [f"{self.resolv_conf}:/etc/resolv.conf:ro"],
+                "sandbox_binds": [
+                    f"{self.resolv_conf}:/etc/resolv.conf:ro",
+                    *(f"{file}:{place}:ro" for file, place in self.trust.items()),
+                ],
             },
             "storage": {"allowed_host_paths": [str(self.tasks)]},
             "ingress": {"mode": "direct"},

@@ -50,6 +50,8 @@ class Service:
     ready: Callable[[], bool]
     content: str = ""
     """A hash of what else it is made of: its code, its settings file."""
+    host: str = LOOPBACK
+    """The address that it listens on."""
 
     def ensure(self, step: Step) -> None:
         """Have it running as it should be, and ready. Raises: StepFailed."""
@@ -64,7 +66,7 @@ class Service:
             step.doing(f"starting {self.program.name}")
         self.program.stop()  # also one whose pid file was lost
         if self.port is not None:
-            require_free_port(self.program.name, self.port, LOOPBACK)
+            require_free_port(self.program.name, self.port, self.host)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(wanted)
         self.program.start()

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.stack import local_git
+from orchestrator.stack import egress_proxy, local_git
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.pids import marked, recorded_pid
 from orchestrator.stack.services import LOOPBACK
@@ -48,7 +48,11 @@ def status_of(here: Installation) -> list[Part]:
     optional = {"githost": local_git.in_use(here), "model": scripted}
     shown = [part for name, part in parts.items() if optional.get(name, True)]
     watchdog = Part("watchdog", _runs(here.run / "watchdog.pid", marks), here.bridge)
-    return [*shown, Part("entrance", parts["runner"].alive, here.entrance_url), watchdog]
+    doors = [Part("entrance", parts["runner"].alive, here.entrance_url)]
+    if egress_proxy.enabled(here):
+        name = egress_proxy.NAME
+        doors.append(Part(name, _runs(here.run / f"{name}.pid", marks), here.egress_url))
+    return [*shown, *doors, watchdog]
 
 
 def _runs(pid_file: Path, marks: Mapping[Path, list[int]]) -> bool:

@@ -1,9 +1,11 @@
 """Brings an installation up on one machine: a chain of steps, each skipped when it is done already."""
 
 from collections.abc import Mapping
+from contextlib import closing
 
 from orchestrator.settings import service_environment
 from orchestrator.stack import (
+    egress_proxy,
     engine,
     local_git,
     network,
@@ -54,6 +56,8 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
         with steps.step("Package registries") as step:
             registries.ensure(here.home, here.cache, step)
         _network(here, docker, steps)
+        if egress_proxy.enabled(here):
+            _egress_proxy(here, docker, tags, steps, env)
         _start(here, wishes, tags, steps, env)
     return here
 
@@ -66,6 +70,16 @@ def _network(here: Installation, docker: Engine, steps: Steps) -> None:
                 step.doing(f"making {here.network}")
         finally:
             client.close()
+
+
+def _egress_proxy(
+    here: Installation, docker: Engine, tags: ImageTags, steps: Steps, env: Mapping[str, str]
+) -> None:
+    """It refuses everything until the runner has written a policy."""
+    with steps.step("Egress proxy") as step, closing(docker.client()) as client:
+        if egress_proxy.prepare(here, client, tags.sandbox):
+            step.doing("having sandboxes trust its authority")
+        egress_proxy.service(here, env).ensure(step)
 
 
 def _start(

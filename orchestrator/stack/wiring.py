@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from entrance.model.provider import DialectName
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.settings import Sandboxes
+from orchestrator.stack.egress_proxy import EgressFiles, enabled
 from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
 from orchestrator.stack.keys import make_key, make_log_key
@@ -66,6 +67,7 @@ def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> O
         execd_image=tags.execd,
         pids=int(own_settings(here.home).get("SANDBOXES__PIDS", DEFAULT_PIDS)),
         tasks=here.tasks,
+        trust=EgressFiles(here).mounts if enabled(here) else {},
         docker_host=wishes.docker_host or None,
     )
 
@@ -140,9 +142,23 @@ def runner_env(
         "SANDBOXES__SECCOMP_FILE": SECCOMP,
         "SANDBOXES__RESOLV_CONF": opensandbox_server(here, wishes, tags).resolv_conf,
         "SANDBOXES__TASKS": here.tasks,
+        **_egress(here),
         "ENTRANCE__HOST": here.gateway,
         "ENTRANCE__PORT": ENTRANCE_PORT,
         "MODELS__PROVIDERS": orjson.dumps(providers).decode(),
     }
     told = {**own_settings(here.home), **settings}
     return {**inherited, **{f"SANDGATE_{name}": str(value) for name, value in told.items()}}
+
+
+def _egress(here: Installation) -> dict[str, object]:
+    """Nothing where there is to be no egress proxy."""
+    if not enabled(here):
+        return {}
+    files = EgressFiles(here)
+    mounts = {str(file): place for file, place in files.mounts.items()}
+    return {
+        "EGRESS__POLICY_FILE": files.policy,
+        "EGRESS__STATUS_FILE": files.status,
+        "SANDBOXES__TRUST": orjson.dumps(mounts).decode(),
+    }

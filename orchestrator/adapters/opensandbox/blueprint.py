@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ class Blueprint:
     """The profile's JSON, as the server's own settings have it."""
     resolv_conf: Path
     """Mounted over /etc/resolv.conf by the server: names have no server, lookups fail at once."""
+    trust: Mapping[Path, str] = field(default_factory=dict)
+    """Files with the authorities that it trusts, mounted by the server, and where."""
     ttl_s: int = 600
     user: str = "10001:10001"
 
@@ -104,6 +106,7 @@ def binds(blueprint: Blueprint, spec: SandboxSpec) -> frozenset[str]:
     return frozenset(
         {
             f"{blueprint.resolv_conf}:/etc/resolv.conf:ro",
+            *(f"{file}:{place}:ro" for file, place in blueprint.trust.items()),
             f"{spec.mounts.workspace}:/workspace:rw",
             f"{spec.mounts.home}:/home/agent:rw",
             f"{tmp.name}:{tmp.mount}:rw",

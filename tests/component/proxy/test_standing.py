@@ -126,6 +126,15 @@ async def test_a_restarted_proxy_remembers_what_was_used(tmp_path: Path) -> None
         assert "as often as it allows" in answer.body.decode()
 
 
+async def test_a_proxy_that_dies_is_started_again(tmp_path: Path) -> None:
+    async with egress(tmp_path) as world:
+        before = world.status["pid"]
+        os.kill(before, signal.SIGKILL)
+        await until(lambda: world.status.get("pid", before) != before)
+        await until(lambda: world.status.get("recorder") is True)
+        assert await works(world)
+
+
 async def test_ended_in_order_it_tells_what_was_going_on(tmp_path: Path) -> None:
     async with egress(tmp_path) as world:
         world.origin.go_on.clear()

@@ -14,6 +14,7 @@ from orchestrator.domain.egress import Ground, Policy, Unreadable
 from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.presets import Registry, place_of
 from orchestrator.domain.run import Run, RunState
+from orchestrator.domain.sandbox_trust import TRUST
 from orchestrator.egress_policy import EgressPolicy
 from proxy.policy import Rule
 from tests.fakes.approvals import Inbox
@@ -45,6 +46,7 @@ class House:
             sources=self.sources,
             files=self.proxy,
             clock=self.fakes.clock,
+            door=("10.9.9.1", 8081),
             patience_s=patience_s,
         )
 
@@ -191,7 +193,8 @@ async def test_what_is_not_there_is_said_and_packages_are_led_to_their_registry(
     (missing,) = await house.policy.admit(run)
     assert "npm is not available" in missing
     variables = house.policy.environment(run)
-    assert variables == {"PIP_INDEX_URL": url, "UV_DEFAULT_INDEX": url}
+    assert variables == {**TRUST, "PIP_INDEX_URL": url, "UV_DEFAULT_INDEX": url}
+    assert house.policy.way_out("a-token")["https_proxy"] == "http://run:a-token@10.9.9.1:8081"
 
 
 async def test_it_is_written_as_soon_as_somebody_says_that_something_has_changed(

@@ -162,6 +162,7 @@ def test_an_installation_that_is_down_says_so(home: Path) -> None:
         "opensandbox",
         "runner",
         "entrance",
+        "egress-proxy",
         "watchdog",
     ]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from entrance.errors import Unavailable
-from entrance.session import RunId
+from entrance.session import RunId, hash_token
 from orchestrator.domain.egress import Policy, Unreadable
 from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.run import Cause, Run, RunState
@@ -27,6 +27,9 @@ class Gate:
 
     def environment(self, run: Run) -> Mapping[str, str]:
         return {"REGISTRY": ",".join(layer.name for layer in run.egress)}
+
+    def way_out(self, token: str) -> Mapping[str, str]:
+        return {"HTTPS_PROXY": token}
 
     async def admit(self, run: Run) -> Sequence[str]:
         opened = run.id in self.world.door.open_runs()
@@ -58,6 +61,18 @@ async def test_the_policy_is_in_force_before_the_first_process(world: FakeWorld)
     told = b"".join(world.sandboxes.written.values()).decode()
     assert f"- GET https://{run.id}.example" in told
     assert "no other network" not in told
+
+
+async def test_only_the_runs_own_programs_are_shown_the_way_out_with_their_token(
+    world: FakeWorld,
+) -> None:
+    with_policies(world, DOCS, PYPI)
+    run = await settle_down(world)
+    assert "HTTPS_PROXY" not in world.sandboxes.specs[0].env
+    ((_, environment),) = world.sandboxes.started
+    assert run
+    assert run.session
+    assert hash_token(environment["HTTPS_PROXY"]) == run.session.token_sha256
 
 
 async def test_a_policy_that_is_not_in_force_starts_nothing(world: FakeWorld) -> None:

@@ -23,7 +23,8 @@ def alive(here: Installation) -> dict[str, bool]:
 
 def test_nothing_runs_before_it_was_started(here: Installation) -> None:
     assert alive(here) == dict.fromkeys(
-        ("pocketbase", "polarion", "opensandbox", "runner", "entrance", "watchdog"), False
+        ("pocketbase", "polarion", "opensandbox", "runner", "entrance", "egress-proxy", "watchdog"),
+        False,
     )
 
 
@@ -37,6 +38,7 @@ def test_what_runs_is_told_from_what_does_not(here: Installation) -> None:
         "opensandbox": False,
         "runner": True,
         "entrance": True,
+        "egress-proxy": False,
         "watchdog": False,
     }
 
@@ -59,6 +61,12 @@ def test_a_scripted_model_that_is_needed_and_down_is_shown(here: Installation) -
     assert "model" not in alive(here)
     providers_of(here, replace(elsewhere, providers={"x": f"http://127.0.0.1:{here.ports.model}"}))
     assert alive(here)["model"] is False
+
+
+def test_an_egress_proxy_that_there_is_to_be_none_of_is_no_part(here: Installation) -> None:
+    assert "egress-proxy" in alive(here)
+    (here.home / "settings.env").write_text("EGRESS__ENABLED=false\n")
+    assert "egress-proxy" not in alive(here)
 
 
 def test_every_part_says_where_it_is(here: Installation) -> None:
