@@ -21,7 +21,7 @@ from tests.fakes.egress import FakeSources
 from tests.fakes.run import a_run
 from tests.fakes.world import FakeWorld
 from tests.servers.asking import Answer, ask, connect, line
-from tests.servers.egress import ALLOWED, SANDBOX, TOKEN, Egress
+from tests.servers.egress import ALLOWED, PORT, PROXY, SANDBOX, TOKEN, Egress
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HOLDING = Rule(name="ask", host=ALLOWED, mode=Mode.HOLD)
@@ -41,6 +41,7 @@ class House:
             sources=FakeSources(),
             files=PolicyFiles(world.folder / "policy.json", world.folder / "state/status.json"),
             clock=self.fakes.clock,
+            door=(PROXY, PORT),
         )
 
     @property
