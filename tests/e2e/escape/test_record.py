@@ -21,10 +21,15 @@ def test_an_attempt_cannot_forge_a_line(mole: Agent) -> None:
 
 
 def test_the_record_of_a_run_names_what_it_tried(mole: Agent) -> None:
-    """Every refusal is on the record of the run that caused it, with the sandbox's own address."""
+    """Every refusal is on the record of the run that caused it, with the sandbox's own address.
+
+    And with the tool call that was open then.
+    """
     send(mole, Ask("GET /first"), Ask("GET /second"))
     denied = [
         line for line in mole.house.trail(str(mole.run["id"])) if line.get("decision") == "deny"
     ]
     assert [line["subject"] for line in denied[-2:]] == ["GET /first", "GET /second"]
-    assert {line["address"] for line in denied if line["kind"] == "request"} == {mole.address}
+    asked = [line for line in denied if line["kind"] == "request"]
+    assert {line["address"] for line in asked} == {mole.address}
+    assert {line["cause"]["tool"] for line in asked} == {"bash"}
