@@ -13,7 +13,7 @@ import orjson
 
 TABLE = "attempts"
 _NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-_TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "unnest"})
+TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "unnest"})
 
 
 class QueryRefused(Exception):
@@ -46,7 +46,7 @@ def _trouble(tree: Mapping[str, Any]) -> str:
             return f"only SELECT may be asked: there is a {kind.removesuffix('_NODE')} in it"
         if kind == "BASE_TABLE" and not _is_own(part, own):
             return f"there is no table {part['table_name']} here: the log's is called {TABLE}"
-        if kind == "TABLE_FUNCTION" and (name := _function(part)) not in _TABLE_FUNCTIONS:
+        if kind == "TABLE_FUNCTION" and (name := _function(part)) not in TABLE_FUNCTIONS:
             return f"the function {name} may not be read from here"
     return ""
 

@@ -40,35 +40,40 @@ class Now:
     """Up to this record the log's checkpoint vouches for it; 0: there is none yet."""
 
 
+LABELS: Mapping[str, Sequence[str]] = {
+    "sandgate_attempts": ("door", "decision"),
+    "sandgate_attempts_ended": ("door", "status"),
+    "sandgate_traffic_bytes": ("door", "direction"),
+    "sandgate_attempt_seconds": ("door",),
+    "sandgate_model_tokens": ("kind",),
+    "sandgate_runs_ended": ("outcome", "cause"),
+    "sandgate_runs": ("state",),
+}
+"""The labels of those that have some."""
+
+
 class Metrics:
     """All of them, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self._attempts = self._counter(
-            "attempts", "Attempts that were decided, by door and decision.", "door", "decision"
-        )
+        self._attempts = self._counter("attempts", "Attempts that were decided.")
         self._ended = self._counter(
-            "attempts_ended",
-            "Attempts whose outcome was recorded, by status class.",
-            "door",
-            "status",
+            "attempts_ended", "Attempts whose outcome was recorded, by class of HTTP status."
         )
-        self._bytes = self._counter(
-            "traffic_bytes", "Bytes; out is from sandboxes to the world.", "door", "direction"
-        )
+        self._bytes = self._counter("traffic_bytes", "Bytes; out is from sandboxes to the world.")
         self._seconds = Histogram(
             "sandgate_attempt_seconds",
             "How long allowed attempts took.",
-            ["door"],
+            LABELS["sandgate_attempt_seconds"],
             buckets=BUCKETS,
             registry=self.registry,
         )
         self._spent = self._counter("spend_usd", "US dollars that model calls have cost.")
-        self._tokens = self._counter("model_tokens", "Tokens of model calls.", "kind")
-        self._runs_ended = self._counter("runs_ended", "Runs that ended.", "outcome", "cause")
-        self._runs = self._gauge("runs", "Runs that have not ended, by state.", "state")
+        self._tokens = self._counter("model_tokens", "Tokens of model calls.")
+        self._runs_ended = self._counter("runs_ended", "Runs that ended.")
+        self._runs = self._gauge("runs", "Runs that have not ended.")
         self._holds = self._gauge("holds", "Items in the inbox that wait for a person.")
         self._store = self._gauge("store_up", "1 while the store answers.")
         self._closed = self._gauge("closed", "1 while no run may start.")
@@ -141,11 +146,13 @@ class Metrics:
         for kind in TOKENS:
             self._tokens.labels(kind).inc(_number(facts.get(f"{kind}_tokens")))
 
-    def _counter(self, name: str, says: str, *labels: str) -> Counter:
-        return Counter(f"sandgate_{name}", says, labels, registry=self.registry)
+    def _counter(self, name: str, says: str) -> Counter:
+        whole = f"sandgate_{name}"
+        return Counter(whole, says, LABELS.get(whole, ()), registry=self.registry)
 
-    def _gauge(self, name: str, says: str, *labels: str) -> Gauge:
-        return Gauge(f"sandgate_{name}", says, labels, registry=self.registry)
+    def _gauge(self, name: str, says: str) -> Gauge:
+        whole = f"sandgate_{name}"
+        return Gauge(whole, says, LABELS.get(whole, ()), registry=self.registry)
 
 
 def _one_of(value: object, known: frozenset[str]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from orchestrator.cli.reference.commands import commands
 from orchestrator.cli.reference.data_model import data_model
+from orchestrator.cli.reference.egress_log import egress_log
 from orchestrator.cli.reference.http_api import http_api
 from orchestrator.cli.reference.mcp_tools import mcp_tools
 from orchestrator.cli.reference.posture import posture
@@ -15,6 +16,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": commands,
     "data-model.md": data_model,
+    "egress-log.md": egress_log,
     "http-api.md": http_api,
     "mcp-tools.md": mcp_tools,
     "posture.md": posture,

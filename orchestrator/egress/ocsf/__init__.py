@@ -2,6 +2,7 @@
 
 - `classes`: which kind of record becomes which class of event, as a table.
 - `event`: a record, with the decision that an outcome belongs to, as an event.
+- `verdict`: how decisions and outcomes are said.
 - `objects`: the schema's objects that events are made of.
 
 A decision and its outcome are two events: neither is kept back until the other is there. They have one

@@ -12,18 +12,14 @@ from orchestrator.egress.ocsf.classes import (
     BASE_EVENT,
     HTTP_ACTIVITY,
     NETWORK_ACTIVITY,
-    OTHER,
     VERSION,
     Class,
     Line,
     class_of,
 )
 from orchestrator.egress.ocsf.objects import known
+from orchestrator.egress.ocsf.verdict import status, verdict_of
 
-FIRST_ERROR = 400
-"""HTTP statuses from here on say that it was not done."""
-DONE = frozenset({"ok", "done", "", None})
-"""Results that say that it was done."""
 _PROFILES = ("host", "security_control")
 _MAPPED = frozenset(
     {
@@ -43,31 +39,6 @@ _MAPPED = frozenset(
     }
 )
 """Fields of a line that the event says elsewhere; all others are in `unmapped`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How the schema says a decision."""
-
-    action_id: int
-    action: str
-    disposition_id: int
-    disposition: str
-    severity_id: int
-    severity: str
-
-
-_ALLOWED = Verdict(1, "Allowed", 1, "Allowed", 1, "Informational")
-_VERDICTS: Mapping[str, Verdict] = {
-    "allow": _ALLOWED,
-    "hold": Verdict(OTHER, "Held", 14, "Delayed", 2, "Low"),
-    "deny": Verdict(2, "Denied", 2, "Blocked", 3, "Medium"),
-}
-_BY_WHAT: Mapping[tuple[str, str], Verdict] = {
-    ("auth", "deny"): Verdict(2, "Denied", 26, "Unauthorized", 3, "Medium"),
-    ("fence", "deny"): Verdict(2, "Denied", 6, "Dropped", 3, "Medium"),
-}
-_UNREADABLE = Verdict(0, "Unknown", 0, "Unknown", 3, "Medium")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +65,11 @@ def _whose(outcome: Line) -> dict[str, Any]:
 
 def _attempt(line: Line, decided: Line, came: Line, origin: Origin) -> dict[str, Any]:
     found = class_of(decided)
-    verdict = _verdict(decided)
+    verdict = verdict_of(decided)
     return known(
         **_classified(found, decided),
         **_when(line, decided, came),
-        **_status(decided, came),
+        **status(decided, came),
         metadata=_metadata(line, decided, origin),
         severity_id=verdict.severity_id,
         severity=verdict.severity,
@@ -114,14 +85,6 @@ def _attempt(line: Line, decided: Line, came: Line, origin: Origin) -> dict[str,
         count=_count(decided),
         unmapped={**_rest(decided), **_rest(came, "outcome_"), **_uncounted(found, came)},
     ) | known(**_of_its_class(found, decided, came))
-
-
-def _verdict(decided: Line) -> Verdict:
-    decision = str(decided.get("decision", ""))
-    for what in (decided.get("kind"), decided.get("door")):
-        if found := _BY_WHAT.get((str(what), decision)):
-            return found
-    return _VERDICTS.get(decision, _UNREADABLE)
 
 
 def _classified(found: Class, decided: Line) -> dict[str, Any]:
@@ -145,21 +108,6 @@ def _when(line: Line, decided: Line, came: Line) -> dict[str, Any]:
         "start_time": milliseconds(decided["at"]) if "at" in decided and came else None,
         "end_time": milliseconds(came["at"]) if "at" in came else None,
         "duration": None if took is None else round(took),
-    }
-
-
-def _status(decided: Line, came: Line) -> dict[str, Any]:
-    if decided.get("decision") in {"hold", "deny"}:
-        return {"status_id": 2, "status": "Failure", "status_detail": decided.get("reason")}
-    if not came:
-        return {"status_id": 0, "status": "Unknown"}
-    code, result = came.get("status"), came.get("result")
-    done = result in DONE and (code or 0) < FIRST_ERROR
-    return {
-        "status_id": 1 if done else 2,
-        "status": "Success" if done else "Failure",
-        "status_code": str(code) if code else "",
-        "status_detail": result,
     }
 
 

@@ -1,0 +1,31 @@
+"""Every query that a page shows is one that the log answers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from orchestrator.egress.database import attempts
+from orchestrator.egress.statement import check
+from tests.fakes.egress_log import FakeEgressLog
+
+ROOT = Path(__file__).resolve().parents[3]
+SHOWN = re.compile(r"`(SELECT [^`]+)`|egress query \"([^\"]+)\"")
+QUERIES = [
+    pytest.param(found[1] or found[2], id=f"{page.stem}-{number}")
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    for number, found in enumerate(SHOWN.finditer(page.read_text()))
+]
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_every_query_on_a_page_is_answered(sql: str, tmp_path: Path) -> None:
+    log = FakeEgressLog(tmp_path / "log")
+    log.attempt()
+    with attempts(log.folder) as connection:
+        check(connection, sql)
+        connection.execute(sql).fetchall()
+
+
+def test_queries_are_found() -> None:
+    assert len(QUERIES) > 5
