@@ -8,7 +8,7 @@ from aiohttp import web
 
 from entrance.errors import NotFound
 from entrance.session import RunId
-from orchestrator.api.shapes import BadInput, Verdict, body_of, whole_number
+from orchestrator.api.shapes import BadInput, Opening, Verdict, body_of, whole_number
 from orchestrator.approvals.deciding import Decided, Deciding, Decision
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Edits
@@ -57,7 +57,7 @@ class ApprovalRoutes:
         `host` and `paths` of the body are tried in place of what was asked for. 503 when the log can't
         be read.
         """
-        body = await body_of(request, Verdict)
+        body = await body_of(request, Opening)
         try:
             found = await self.deciding.try_on_record(
                 request.match_info["item"], Edits(body.host, tuple(body.paths))

@@ -124,17 +124,22 @@ class Words(Body):
     """The user who decides; none: the supervisor of the engagement."""
 
 
-class Verdict(Body):
+class Opening(Body):
+    """What is to be opened in place of what an item of the inbox asks for."""
+
+    host: str = Field(default="", max_length=253)
+    """Another host than was asked for, or `*.name` for every one below it."""
+    paths: list[str] = Field(default=[], max_length=50)
+    """Other paths than were asked for; `*` is anything in a segment, `**` anything at all."""
+
+
+class Verdict(Opening):
     """What a person decides about an item of the inbox."""
 
     note: str = Field(default="", max_length=10_000)
     """Words for the agent."""
     user: str = Field(default="", alias="as", max_length=200)
     """The user who decides; none: the supervisor of the engagement."""
-    host: str = Field(default="", max_length=253)
-    """Another host than was asked for, or `*.name` for every one below it."""
-    paths: list[str] = Field(default=[], max_length=50)
-    """Other paths than were asked for; `*` is anything in a segment, `**` anything at all."""
     scope: ScopeKind = "engagement"
     """Whose runs a standing rule is for: `engagement`, `agent` or `project`."""
     until: AwareDatetime | None = None

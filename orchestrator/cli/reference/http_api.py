@@ -27,6 +27,7 @@ BODIES: Mapping[str, type[shapes.Body]] = {
     "POST /api/tasks": shapes.NewTask,
     "POST /api/tasks/{project}/{item}/{decision}": shapes.Words,
     "PUT /api/secrets/{name}": shapes.NewSecret,
+    "POST /api/approvals/{item}/try": shapes.Opening,
     "POST /api/approvals/{item}/{verb}": shapes.Verdict,
     "POST /api/posture/accept": shapes.Accept,
 }
