@@ -1,63 +1,18 @@
 """Traces reach a real collector of OTLP over HTTP: a span for a run, and one for each attempt in it."""
 
 import hashlib
-import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import pytest
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from entrance.ports import Usage
 from orchestrator.domain.run import Cause, Outcome, Run
 from orchestrator.telemetry.traces import Traces
+from tests.component.telemetry.collector import Collector
 from tests.fakes.egress_log import ATTEMPT, CAME
 from tests.fakes.run import a_run
-
-
-class Collector:
-    """What was sent, span by span."""
-
-    def __init__(self) -> None:
-        self.spans: list[Any] = []
-        self.resources: list[dict[str, str]] = []
-        self.headers: list[dict[str, str]] = []
-        self.port = 0
-
-    def take(self, body: bytes, headers: dict[str, str]) -> None:
-        message = ExportTraceServiceRequest.FromString(body)
-        self.headers.append(headers)
-        for each in message.resource_spans:
-            self.resources.append({a.key: a.value.string_value for a in each.resource.attributes})
-            for scope in each.scope_spans:
-                self.spans.extend(scope.spans)
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    kept = Collector()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            kept.take(body, {name.lower(): value for name, value in self.headers.items()})
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        kept.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield kept
-        server.shutdown()
-        thread.join(5)
 
 
 def traces(collector: Collector) -> Traces:
