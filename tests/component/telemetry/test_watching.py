@@ -22,9 +22,9 @@ from tests.fakes.world import FakeWorld
 def made(
     fakes: FakeWorld, folder: Path, stack: AsyncExitStack, telemetry: Telemetry | None = None
 ) -> Watching:
-    settings = Settings.model_construct(
-        name="sg", log=Log.model_construct(folder=folder), telemetry=telemetry or Telemetry()
-    )
+    given: Any = {"name": "sg", "telemetry": telemetry or Telemetry()}
+    log = Log(folder=folder, key_file=folder / "key", socket=folder / "socket")
+    settings = Settings.model_construct(**given, log=log)
     parts: Any = SimpleNamespace(world=fakes.world(), inbox=Inbox(fakes))
     return make_watching(settings, parts, stack, lambda: "the fence is down")
 
