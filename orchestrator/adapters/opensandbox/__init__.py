@@ -7,6 +7,7 @@ decides how long they are; it also takes a second and 27 MB to import.
 
 - `blueprint`: what every sandbox is made of, and the create request [pure].
 - `inspection`: is a container exactly what was asked? [pure]
+- `limits`: what the kernel truly holds it to [pure but for the reading].
 - `counters`: where a container's cgroup counters are, and what they say [pure but for the reading].
 - `events`: execd's stream of events, taken apart within bounds [pure].
 - `http`: the server's HTTP API, errors translated. `execd`: the commands and files of one sandbox.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
+CONTROLLERS = ("memory", "pids", "cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,8 @@ class Counters:
     pids_refused: int = 0
 
 
-def files_of(proc_cgroup: str, root: Path = CGROUPS) -> Mapping[str, Path]:
-    """Where the counters are, by name, from the text of `/proc/<pid>/cgroup` (v1, v2 or both)."""
+def groups_of(proc_cgroup: str, root: Path = CGROUPS) -> Mapping[str, Path]:
+    """The folder of each controller, from the text of `/proc/<pid>/cgroup` (v1, v2 or both)."""
     groups: dict[str, str] = {}
     for line in proc_cgroup.splitlines():
         _, _, rest = line.partition(":")
@@ -25,12 +26,16 @@ def files_of(proc_cgroup: str, root: Path = CGROUPS) -> Mapping[str, Path]:
         for controller in controllers.split(","):
             groups[controller] = path.lstrip("/")
     if "memory" in groups:  # v1: one hierarchy a controller
-        return {
-            "oom": root / "memory" / groups["memory"] / "memory.oom_control",
-            "pids": root / "pids" / groups.get("pids", groups["memory"]) / "pids.events",
-        }
-    unified = groups.get("", "")
-    return {"oom": root / unified / "memory.events", "pids": root / unified / "pids.events"}
+        return {name: root / name / groups.get(name, groups["memory"]) for name in CONTROLLERS}
+    return dict.fromkeys(CONTROLLERS, root / groups.get("", ""))
+
+
+def files_of(proc_cgroup: str, root: Path = CGROUPS) -> Mapping[str, Path]:
+    """Where the counters are, by name, from the text of `/proc/<pid>/cgroup`."""
+    groups = groups_of(proc_cgroup, root)
+    v1 = groups["memory"] != groups["pids"]
+    oom = groups["memory"] / ("memory.oom_control" if v1 else "memory.events")
+    return {"oom": oom, "pids": groups["pids"] / "pids.events"}
 
 
 def counters_in(texts: Mapping[str, str]) -> Counters:
