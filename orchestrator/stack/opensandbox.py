@@ -38,6 +38,8 @@ class OpenSandboxServer:
     trust: Mapping[Path, str] = field(default_factory=dict)
     """Files with the authorities that sandboxes trust, and where they are mounted."""
     docker_host: str | None = None
+    seccomp: Path = SECCOMP
+    """The profile of its sandboxes."""
     runtime: str = ""
     """A secure runtime that the engine knows (`runsc`); empty for the engine's own."""
 
@@ -111,7 +113,7 @@ class OpenSandboxServer:
                 "no_new_privileges": True,
                 "drop_capabilities": ["ALL"],
                 # The profile itself: the engine's API reads no files.
-                "seccomp_profile": seccomp_profile(),
+                "seccomp_profile": seccomp_profile(self.seccomp),
                 "sandbox_binds": [
                     f"{self.resolv_conf}:/etc/resolv.conf:ro",
                     *(f"{file}:{place}:ro" for file, place in self.trust.items()),

@@ -18,11 +18,12 @@ from urllib.request import urlopen
 
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.posture import UNPROVEN
+from orchestrator.stack import seccomp
 from orchestrator.stack.addresses import require_free_port
 from orchestrator.stack.content import digest, tree_hash
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.keys import make_key
-from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
+from orchestrator.stack.opensandbox import OpenSandboxServer
 from orchestrator.stack.process import Program, answers_http, answers_tcp
 from orchestrator.stack.steps import Step, StepFailed
 from orchestrator.stack.watchdog import READY, arguments_of
@@ -145,7 +146,7 @@ def runner(here: Installation, env: Mapping[str, str]) -> Service:
         tree_hash(CODE, leave_out=("cli", "stack")),
         tree_hash(CODE.parent / "entrance"),
         tree_hash(CODE.parent / "proxy"),  # its policy is what the runner compiles and tries
-        SECCOMP.read_text(),  # the runner holds every sandbox against it
+        seccomp.file_of(here).read_text(),  # the runner holds every sandbox against it
         _keys(here, *READ_BY_THE_RUNNER),
     )
     return Service(program, port, lambda: answers_http(LOOPBACK, port, "/api/health"), code)
