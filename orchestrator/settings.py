@@ -88,7 +88,12 @@ class Sandboxes(Group):
     cpu: str = "2"
     """Processors of a sandbox."""
     pids: int = Field(default=512, ge=16)
-    """Most processes and threads in a sandbox."""
+    """Most processes and threads in a sandbox. (With gVisor it is 4096 threads of the host, always.)"""
+    runtime: Literal["runc", "gvisor"] = "runc"
+    """What runs a sandbox's processes: the host's kernel, or gVisor's, slower and harder to get out of."""
+    disk: Literal["capped", "watched"] = "capped"
+    """`capped`: an image a task, which the kernel lets grow no further; needs the right to mount.
+    `watched`, where nobody may mount: volumes that are measured, and whose run is ended above the cap."""
     disk_mib: int = Field(default=4096, ge=64)
     """Cap of a task's disk, /workspace and $HOME together, in MiB."""
     keep_disks_days: float = Field(default=7, ge=0)

@@ -7,11 +7,13 @@ from orchestrator.settings import service_environment
 from orchestrator.stack import (
     egress_proxy,
     engine,
+    gvisor,
     local_git,
     network,
     pocketbase,
     registries,
     room,
+    seccomp,
     services,
     wished,
 )
@@ -20,7 +22,13 @@ from orchestrator.stack.images import ImageBuilder, ImageTags
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.steps import Steps
-from orchestrator.stack.wiring import Wishes, bridge_of, opensandbox_server, runner_env
+from orchestrator.stack.wiring import (
+    Wishes,
+    bridge_of,
+    opensandbox_server,
+    runner_env,
+    wants_gvisor,
+)
 
 TOOLS = ("nftables", "e2fsprogs", "git")
 
@@ -38,6 +46,9 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
         debian.ensure(TOOLS, doing=step.doing)
     with steps.step("Docker engine") as step:
         docker = engine.ensure(step, debian, docker_host=wishes.docker_host)
+    if wants_gvisor(wishes.home):
+        with steps.step("gVisor") as step:
+            docker = gvisor.ensure(step, docker, debian)
     with steps.step("Installation") as step:
         here = Installation.open(wishes.home, create=True)
         step.note(f"{here.name}, {here.subnet}")
@@ -55,6 +66,8 @@ def bring_up(wishes: Wishes, steps: Steps) -> Installation:
             wished.keep(here, harnesses)
         with steps.step("Package registries") as step:
             registries.ensure(here.home, here.cache, step)
+        with steps.step("System calls of sandboxes") as step:
+            seccomp.ensure(step, here, docker, tags.sandbox)
         _network(here, docker, steps)
         if egress_proxy.enabled(here):
             _egress_proxy(here, docker, tags, steps, env)

@@ -12,12 +12,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from entrance.model.provider import DialectName
 from orchestrator.adapters.firewall.table import Bridge
+from orchestrator.adapters.opensandbox.blueprint import GVISOR_PIDS, RUNSC
 from orchestrator.settings import Sandboxes
 from orchestrator.stack.egress_proxy import EgressFiles, enabled
+from orchestrator.stack import seccomp
 from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
 from orchestrator.stack.keys import make_key, make_log_key
-from orchestrator.stack.opensandbox import SECCOMP, OpenSandboxServer
+from orchestrator.stack.opensandbox import OpenSandboxServer
 from orchestrator.stack.own_settings import own_settings
 from orchestrator.stack.services import LOOPBACK, polarion_token
 from orchestrator.stack.steps import StepFailed
@@ -55,8 +57,15 @@ def bridge_of(here: Installation) -> Bridge:
     )
 
 
+def wants_gvisor(home: Path) -> bool:
+    """Whether the installation's own settings ask for gVisor."""
+    return own_settings(home).get("SANDBOXES__RUNTIME") == "gvisor"
+
+
 def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> OpenSandboxServer:
     """The installation's OpenSandbox server."""
+    pids = int(own_settings(here.home).get("SANDBOXES__PIDS", DEFAULT_PIDS))
+    gvisor = wants_gvisor(here.home)
     return OpenSandboxServer(
         data=here.data("opensandbox"),
         log=here.log / "opensandbox.log",
@@ -65,10 +74,12 @@ def opensandbox_server(here: Installation, wishes: Wishes, tags: ImageTags) -> O
         api_key=make_key(here.keys / "opensandbox.key").read_text(),
         network=here.network,
         execd_image=tags.execd,
-        pids=int(own_settings(here.home).get("SANDBOXES__PIDS", DEFAULT_PIDS)),
+        pids=GVISOR_PIDS if gvisor else pids,
+        runtime=RUNSC if gvisor else "",
         tasks=here.tasks,
         trust=EgressFiles(here).mounts if enabled(here) else {},
         docker_host=wishes.docker_host or None,
+        seccomp=seccomp.file_of(here),
     )
 
 
@@ -139,7 +150,7 @@ def runner_env(
         "SANDBOXES__NETWORK": here.network,
         "SANDBOXES__BRIDGE": here.bridge,
         "SANDBOXES__SUBNET": here.subnet,
-        "SANDBOXES__SECCOMP_FILE": SECCOMP,
+        "SANDBOXES__SECCOMP_FILE": seccomp.file_of(here),
         "SANDBOXES__RESOLV_CONF": opensandbox_server(here, wishes, tags).resolv_conf,
         "SANDBOXES__TASKS": here.tasks,
         **_egress(here),

@@ -26,6 +26,10 @@ CEILING_S = 86_400
 """The expiry that the server writes on the container, where every other OpenSandbox server on this
 engine reads it and acts on it; the real one, much shorter, is set by a renewal that only ours knows."""
 RESERVED_ENV = re.compile(r"OPENSANDBOX_|EXECD_|LD_")
+RUNSC = "runsc"
+"""What the engine calls gVisor."""
+GVISOR_PIDS = 4096
+"""With gVisor the limit counts its own threads on the host: one that is small ends it with a panic."""
 _UNITS = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 
 
@@ -48,6 +52,8 @@ class Blueprint:
     """Mounted over /etc/resolv.conf by the server: names have no server, lookups fail at once."""
     trust: Mapping[Path, str] = field(default_factory=dict)
     """Files with the authorities that it trusts, mounted by the server, and where."""
+    runtime: str = "runc"
+    """As the engine calls it."""
     ttl_s: int = 600
     user: str = "10001:10001"
 
@@ -141,15 +147,10 @@ def create_request(blueprint: Blueprint, spec: SandboxSpec) -> dict[str, Any]:
         "env": {**spec.env, "EXECD_ACCESS_TOKEN": spec.execd_token},
         "metadata": metadata(blueprint, spec),
         "volumes": [
-            _host_volume("workspace", spec.mounts.workspace, "/workspace"),
-            _host_volume("home", spec.mounts.home, "/home/agent"),
+            _volume("workspace", spec.mounts.workspace, "/workspace"),
+            _volume("home", spec.mounts.home, "/home/agent"),
             *(
-                {
-                    "name": volume.name.rpartition("-")[2],
-                    "pvc": {"claimName": volume.name, "createIfNotExists": False},
-                    "mountPath": volume.mount,
-                    "readOnly": False,
-                }
+                _volume(volume.name.rpartition("-")[2], volume.name, volume.mount)
                 for volume in tmp_volumes(blueprint, spec.run)
             ),
         ],
@@ -179,5 +180,10 @@ def label_value(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", ".", text)[:63].strip("-_.")
 
 
-def _host_volume(name: str, path: Path, mount: str) -> dict[str, Any]:
-    return {"name": name, "host": {"path": str(path)}, "mountPath": mount, "readOnly": False}
+def _volume(name: str, what: Path | str, mount: str) -> dict[str, Any]:
+    """A folder of the host, or a volume of the engine, which must be there already."""
+    if isinstance(what, Path):
+        source: dict[str, Any] = {"host": {"path": str(what)}}
+    else:
+        source = {"pvc": {"claimName": what, "createIfNotExists": False}}
+    return {"name": name, **source, "mountPath": mount, "readOnly": False}

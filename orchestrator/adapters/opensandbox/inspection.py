@@ -7,7 +7,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.adapters.opensandbox.blueprint import Blueprint, binds, image_of, metadata
+from orchestrator.adapters.opensandbox.blueprint import (
+    RUNSC,
+    Blueprint,
+    binds,
+    image_of,
+    metadata,
+)
 from orchestrator.ports import SandboxSpec
 
 EMPTY: tuple[str, ...] = (
@@ -51,6 +57,7 @@ def differences(container: Mapping[str, Any], blueprint: Blueprint, spec: Sandbo
         "networks": (sorted(networks), [blueprint.network]),
         "binds": (sorted(host.get("Binds") or []), sorted(binds(blueprint, spec))),
         "restart policy": ((host.get("RestartPolicy") or {}).get("Name") or "no", "no"),
+        "runtime": (_runtime(host), blueprint.runtime),
         **{key: (host.get(key) or None, None) for key in EMPTY},
         **{key: (host.get(key) == "host", False) for key in NOT_HOST},
         "paths masked": (bool(host.get("MaskedPaths") and host.get("ReadonlyPaths")), True),
@@ -61,7 +68,9 @@ def differences(container: Mapping[str, Any], blueprint: Blueprint, spec: Sandbo
     if not _same_profile(seccomp, blueprint.seccomp):
         found.append("the seccomp profile is not ours")
     # -1 where the kernel can't account for swap: the engine drops the limit and can't do better.
-    if host.get("MemorySwap") not in (blueprint.memory_bytes, -1):
+    # With gVisor the kernel is told by us, and its word is what counts (see `limits`).
+    held = blueprint.runtime == RUNSC
+    if not held and host.get("MemorySwap") not in (blueprint.memory_bytes, -1):
         found.append(f"memory with swap is {host.get('MemorySwap')}, not {blueprint.memory_bytes}")
     return found
 
@@ -70,6 +79,12 @@ def address_of(container: Mapping[str, Any], network: str) -> str:
     """The container's address on the network; empty when it has none (it ended)."""
     networks = (container.get("NetworkSettings") or {}).get("Networks") or {}
     return str((networks.get(network) or {}).get("IPAddress") or "")
+
+
+def _runtime(host: Mapping[str, Any]) -> str:
+    """An engine names its own runtime in more than one way."""
+    name = str(host.get("Runtime") or "runc")
+    return "runc" if name == "io.containerd.runc.v2" else name
 
 
 def _security(options: list[str]) -> tuple[bool, str, list[str]]:

@@ -15,6 +15,7 @@ from orchestrator.adapters.opensandbox.blueprint import (
     label_value,
     tmp_volumes,
 )
+from orchestrator.ports import Volumes
 from tests.unit.orchestrator.adapters.opensandbox.sample import BLUEPRINT, SPEC, container
 
 
@@ -66,6 +67,17 @@ def test_volumes_in_memory_are_capped_and_each_runs_own() -> None:
     assert "noexec" in shm.options
     assert {tmp.name, shm.name}.isdisjoint(v.name for v in tmp_volumes(BLUEPRINT, RunId("r2")))
     assert re.fullmatch(r"sgabc123-[0-9a-f]{16}-tmp", tmp.name)
+
+
+def test_a_watched_disk_is_two_volumes_that_the_server_may_not_make() -> None:
+    """No path of the host's is a sandbox's there."""
+    spec = replace(SPEC, mounts=Volumes("sgabc123-1-workspace", "sgabc123-1-home"))
+    asked = {one["mountPath"]: one for one in create_request(BLUEPRINT, spec)["volumes"]}
+    for place, name in (("/workspace", "workspace"), ("/home/agent", "home")):
+        volume = {"claimName": f"sgabc123-1-{name}", "createIfNotExists": False}
+        assert asked[place]["pvc"] == volume
+        assert "host" not in asked[place]
+        assert f"sgabc123-1-{name}:{place}:rw" in binds(BLUEPRINT, spec)
 
 
 def test_the_binds_are_the_disk_the_volumes_and_the_dead_resolver() -> None:

@@ -71,6 +71,7 @@ def test_the_image_of_another_harness_is_another_image() -> None:
             "other security",
             id="apparmor off",
         ),
+        pytest.param(host(Runtime="runsc"), "runtime", id="another runtime"),
         pytest.param(host(MaskedPaths=[]), "masked", id="/proc unmasked"),
         pytest.param(host(RestartPolicy={"Name": "always"}), "restart", id="comes back"),
         pytest.param(config(User="root"), "user", id="root"),
