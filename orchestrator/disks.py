@@ -1,7 +1,7 @@
-"""Removes the disks of tasks that are over, some days later: until then they can be sent back."""
+"""The disks of tasks: one that isn't needed any more goes some days later, one too large ends its run."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -9,13 +9,15 @@ from typing import Protocol
 import structlog
 
 from entrance.errors import SandgateError, Unavailable
-from entrance.session import TaskId
+from entrance.session import RunId, TaskId
 from orchestrator.domain.retention import Fate, fate_of
+from orchestrator.domain.run import Cause, Exit, RunState
 from orchestrator.ports import Clock, Runs, Tracker
 
 log = structlog.get_logger()
 
 EVERY_S = 3600.0
+WATCHED_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +95,44 @@ class Retention:
             case Fate.DUE:
                 await self.disks.purge(disk.task)
                 log.info("disk_removed", task=disk.task, bytes=disk.used_bytes)
+
+
+class MeasuredDisks(Protocol):
+    """Disks that nothing caps."""
+
+    async def used(self, task: TaskId) -> int:
+        """Bytes that the task's disk holds. Raises: Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DiskWatch:
+    """Where the kernel caps no disk: a run whose disk grows over the cap is ended, as soon as it is seen.
+
+    `end` ends the run's sandbox at once; it may raise SandgateError, and is asked again then.
+    """
+
+    disks: MeasuredDisks
+    runs: Runs
+    end: Callable[[RunId, Exit], Awaitable[None]]
+    cap_bytes: int
+    every_s: float = WATCHED_EVERY_S
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except SandgateError as error:
+                log.warning("disks_not_watched", error=str(error))
+            await asyncio.sleep(self.every_s)
+
+    async def look(self) -> None:
+        """Look at the disk of each run once. Raises: SandgateError."""
+        for run in await self.runs.active():
+            if run.state is not RunState.RUNNING:
+                continue
+            used = await self.disks.used(run.task)
+            if used > self.cap_bytes:
+                full = f"the task's disk held {used} bytes, and may hold {self.cap_bytes}"
+                await self.end(run.id, Exit(None, Cause.DISK, full))

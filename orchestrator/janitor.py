@@ -49,25 +49,27 @@ class Janitor:
         """
         runs = await self.world.sandboxes.orphans(())
         # All at once: none may wait for another, nor for a word in the store.
-        came = await asyncio.gather(*(self._end(run, why) for run in runs), return_exceptions=True)
+        fell = Exit(None, Cause.FIREWALL, why)
+        came = await asyncio.gather(*(self.end(run, fell) for run in runs), return_exceptions=True)
         for trouble in came:
             if trouble is not None:
                 raise trouble
 
-    async def _end(self, run: RunId, why: str) -> None:
-        await asyncio.gather(self.world.sandboxes.kill(run), self._say(run, why))
-        log.error("sandbox_ended", run=run)
+    async def end(self, run: RunId, how: Exit) -> None:
+        """End a sandbox at once, and its run with it, which says why. Raises: Unavailable."""
+        await asyncio.gather(self.world.sandboxes.kill(run), self._say(run, how))
+        log.error("sandbox_ended", run=run, cause=how.cause, why=how.detail)
 
-    async def _say(self, run: RunId, why: str) -> None:
-        fell, now = Exit(None, Cause.FIREWALL, why), self.world.clock.now()
+    async def _say(self, run: RunId, how: Exit) -> None:
+        now = self.world.clock.now()
 
         def of_it(seen: Run) -> Run | None:
             if seen.state is RunState.RUNNING:
-                return after(seen, RunEvent.OVER, now, exit=fell)
+                return after(seen, RunEvent.OVER, now, exit=how)
             # Whoever followed it may have been faster, and found it lost.
             lost = seen.exit is not None and seen.exit.cause is Cause.SANDBOX_LOST
             unjudged = seen.state is RunState.SETTLING and seen.outcome is None
-            return changed(seen, exit=fell) if lost and unjudged else None
+            return changed(seen, exit=how) if lost and unjudged else None
 
         try:
             await self.world.amend(run, of_it)

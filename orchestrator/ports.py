@@ -165,10 +165,18 @@ class Mounts:
     home: Path
 
 
-class Disks(Protocol):
-    """One capped disk image a task, for /workspace and $HOME."""
+@dataclass(frozen=True, slots=True)
+class Volumes:
+    """Names of the engine's volumes that are a task's disk, where it is watched and not capped."""
 
-    async def ensure(self, task: TaskId) -> Mounts:
+    workspace: str
+    home: str
+
+
+class Disks(Protocol):
+    """One disk a task, for /workspace and $HOME."""
+
+    async def ensure(self, task: TaskId) -> Mounts | Volumes:
         """Make the task's disk if need be and mount it. Raises: Unavailable (host disk full, not root)."""
         ...
 
@@ -184,7 +192,7 @@ class SandboxSpec:
     run: RunId
     task: TaskId
     execd_token: str
-    mounts: Mounts
+    mounts: Mounts | Volumes
     harness: str
     """Whose program it holds; the image is chosen by it."""
     env: Mapping[str, str] = field(default_factory=dict)

@@ -34,6 +34,7 @@ BUSY_S = 5.0
 """How long the engine may take to let go of a mount after a container's end."""
 POLL_S = 0.05
 SANDBOX_USER = 10001
+NOT_ALLOWED = " (where nobody may mount, SANDBOXES__DISK=watched is the weaker way)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,9 @@ def _mount(image: Path, mount: Path) -> None:
     _run("e2fsck", "-p", str(image), worst=FSCK_WORST)
     mount.mkdir(mode=0o700, exist_ok=True)
     mount.chmod(0o700)
-    _run("mount", "-o", "loop,nosuid,nodev", str(image), str(mount))
+    code, said = _call("mount", "-o", "loop,nosuid,nodev", str(image), str(mount))
+    if code:
+        raise Unavailable(f"mount failed for {mount}: {said or f'exit code {code}'}{NOT_ALLOWED}")
 
 
 def _unmount(mount: Path) -> None:

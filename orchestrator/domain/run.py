@@ -99,7 +99,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.BUDGET: "The run's or the engagement's budget was spent; the model gateway refused to go on.",
     Cause.OOM: "The kernel killed something in the sandbox for memory (host counter), and the run failed.",
     Cause.PIDS: "The sandbox reached its limit of processes (host counter), and the run failed.",
-    Cause.DISK: "The task's disk is full (statvfs on the host), and the run failed.",
+    Cause.DISK: "The task's disk is full (measured on the host), and the run failed.",
     Cause.SANDBOX_LOST: "The sandbox or its execd is gone.",
     Cause.FIREWALL: "The sandbox was ended by us: its firewall was down, and could not be put up again.",
     Cause.PREPARATION: "Disk, sandbox, clone or harness could not be made; the evidence says which.",

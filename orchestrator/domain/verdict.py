@@ -47,7 +47,12 @@ class Case:
     said: str = ""
 
 
-_ENDED_BY_US = frozenset({Cause.PREPARATION, Cause.FIREWALL, Cause.SILENT, Cause.TOOLS, Cause.HUNG})
+_ENDED_BY_US = frozenset(
+    {
+        *(Cause.PREPARATION, Cause.FIREWALL, Cause.DISK),
+        *(Cause.SILENT, Cause.TOOLS, Cause.HUNG),
+    }
+)
 
 _TROUBLES: Mapping[str, Cause] = {
     "rate_limit": Cause.RATE_LIMIT,

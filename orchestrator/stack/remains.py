@@ -8,6 +8,7 @@ from typing import Protocol
 from docker import DockerClient
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 
+from orchestrator.adapters.watched_disks import OWNED_BY as DISKS_LABEL
 from orchestrator.stack import engine, network
 from orchestrator.stack.installation import LABEL, Installation
 from orchestrator.stack.steps import StepFailed
@@ -51,8 +52,13 @@ class InEngine:
                     yield f"removed volume {volume.name}"
 
     def everything_else(self) -> Iterator[str]:
-        """Network, table, images. An image that another installation has under its own tag stays."""
+        """Disks, network, table, images. An image that another installation has under its own tag stays."""
         with _translated(self._here):
+            disks = {"label": f"{DISKS_LABEL}={self._here.name}"}
+            for volume in self._client.volumes.list(filters=disks):
+                with _gone_already():
+                    volume.remove()
+                    yield f"removed volume {volume.name}"
             for removed in network.remove(self._client, bridge_of(self._here)):
                 yield f"removed {removed}"
             tags = [tag for image in self._client.images.list() for tag in image.tags]

@@ -8,9 +8,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from entrance.errors import Forbidden, Unavailable
-from entrance.session import TaskId
-from orchestrator.disks import Retention
-from orchestrator.domain.run import RunState
+from entrance.session import RunId, TaskId
+from orchestrator.disks import DiskWatch, Retention
+from orchestrator.domain.run import Cause, Exit, RunState
 from orchestrator.domain.task import Task, TaskStatus
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.run import a_run
@@ -107,3 +107,32 @@ async def test_while_polarion_is_down_nothing_is_gone(
     with pytest.raises(Unavailable):
         await retention(world, disks, days=0).sweep()
     assert disks.there
+
+
+class FakeMeasuredDisks:
+    """Disks that hold so many bytes."""
+
+    def __init__(self, **held: int) -> None:
+        self.held = held
+
+    async def used(self, task: TaskId) -> int:
+        return self.held[task.partition("/")[2].replace("-", "_")]
+
+
+async def test_a_run_whose_disk_grows_over_the_cap_is_ended_and_no_other(world: FakeWorld) -> None:
+    """CASE-77: where the kernel caps nothing, a typed end a second later."""
+    ended: list[tuple[RunId, Exit]] = []
+
+    async def end(run: RunId, how: Exit) -> None:
+        ended.append((run, how))
+
+    large = a_run(task=TaskId("DEMO/LARGE"), state=RunState.RUNNING)
+    small = a_run(task=TaskId("DEMO/SMALL"), state=RunState.RUNNING)
+    over = a_run(task=TaskId("DEMO/OVER"), state=RunState.SETTLING)
+    for run in (large, small, over):
+        await world.runs.create(run)
+    disks = FakeMeasuredDisks(LARGE=101, SMALL=100, OVER=200)
+    await DiskWatch(disks, world.runs, end, cap_bytes=100).look()
+    assert [run for run, _ in ended] == [large.id]
+    assert ended[0][1].cause is Cause.DISK
+    assert "held 101 bytes, and may hold 100" in ended[0][1].detail
