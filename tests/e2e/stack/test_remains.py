@@ -3,7 +3,7 @@
 import contextlib
 import io
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import docker
@@ -14,6 +14,7 @@ from orchestrator.stack import network
 from orchestrator.stack.down import down, purge
 from orchestrator.stack.installation import LABEL, Installation
 from orchestrator.stack.wiring import bridge_of
+from tests.e2e import damage
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
 
@@ -54,6 +55,41 @@ def remains(engine: docker.DockerClient, here: Installation) -> dict[str, int]:
 
 ALL = {"containers": 2, "volumes": 1, "networks": 1, "images": 1, "tables": 1}
 NONE = dict.fromkeys(ALL, 0)
+
+
+@contextlib.contextmanager
+def foreign_rules(name: str) -> Iterator[Callable[[], str]]:
+    """Tables of somebody else's, some with names like ours; how they are, to the last byte."""
+    tables = [f"inet {name}x", f"ip {name}", f"inet x{name}", f"bridge {name}"]
+    inside = """{
+        set bind { type ipv4_addr; elements = { 10.0.0.2, 10.0.0.3 } }
+        chain input { type filter hook input priority -10; policy accept; }
+        chain from_sandbox { ip saddr @bind accept comment "registered only" }
+    }"""
+    text = "".join(f"table {table} {inside}\n" for table in tables)
+    nft("-f", "-", stdin=text)
+    try:
+        yield lambda: "".join(nft("-a", "list", "table", *table.split()) for table in tables)
+    finally:
+        nft("-f", "-", stdin="".join(f"delete table {table}\n" for table in tables))
+
+
+def test_rules_that_are_not_ours_stay_as_they_are(
+    engine: docker.DockerClient, tmp_path: Path
+) -> None:
+    """Made, mended, made again and purged: not a byte of another table changes."""
+    here = Installation.open(tmp_path / "home", create=True)
+    bridge = bridge_of(here)
+    with foreign_rules(here.network) as foreign:
+        before = foreign()
+        network.ensure(engine, bridge)
+        for damaged in damage.DAMAGES.values():
+            damaged(bridge)
+            network.ensure(engine, bridge)
+        assert foreign() == before
+        assert f"removed nft table {here.name}" in list(purge(here))
+        assert foreign() == before
+        assert f"table inet {here.name}\n" not in nft("list", "tables")
 
 
 def test_each_takes_only_its_own(engine: docker.DockerClient, tmp_path: Path) -> None:
