@@ -6,14 +6,14 @@ from there.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
 from entrance.errors import SandgateError
-from orchestrator.domain.dropped import Anew, Count, Counted, Dropped, Flow, Owner, news
+from orchestrator.domain.dropped import Anew, Counted, Dropped, Owner, news
 
 log = structlog.get_logger()
 
@@ -40,8 +40,12 @@ class DropLog(Protocol):
         """
         ...
 
-    async def record(self, drop: Dropped | Anew) -> None:
-        """Record it; it is on the disk afterwards. Raises: Unavailable, and then it is not in the log."""
+    async def record(self, drops: Sequence[Dropped | Anew]) -> Sequence[SandgateError | None]:
+        """Record each; None once it is on the disk, or why it is not in the log."""
+        ...
+
+    async def keep(self, told: Counted) -> None:
+        """Keep what all records so far amount to: `told` needs not read the whole log then."""
         ...
 
 
@@ -95,41 +99,39 @@ class Drops:
         async with self._one_at_a_time:
             try:
                 now = await self.counters.dropped()
-                told = await self._told_of(now.generation)
-                await self._record(told, now)
+                told = self._told or await self.log.told() or Counted(0)
+                if told.generation != now.generation:
+                    (trouble,) = await self.log.record([Anew(now.generation, told.generation)])
+                    if trouble:
+                        return trouble
+                    told = Counted(now.generation)
+                self._told = told
+                return await self._tell(told, now)
             except SandgateError as error:
                 return error
+
+    async def _tell(self, told: Counted, now: Counted) -> SandgateError | None:
+        """Record what is new since `told`; the first trouble with it."""
+        drops = await self._drops(told, now)
+        if not drops and told.flows.keys() <= now.flows.keys():
             return None
+        came = await self.log.record(drops)
+        done = [drop for drop, trouble in zip(drops, came, strict=True) if trouble is None]
+        sums = {**told.flows, **{drop.flow: drop.total for drop in done}}
+        # A flow that made room for others would begin at nothing again.
+        sums = {flow: count for flow, count in sums.items() if flow in now.flows}
+        self._told = Counted(now.generation, sums)
+        await self.log.keep(self._told)
+        return next(filter(None, came), None)
 
-    async def _told_of(self, generation: int) -> dict[Flow, Count]:
-        """The sums of this generation that are in the log; its beginning is recorded, too."""
-        if self._told is None:
-            self._told = await self.log.told() or Counted(0)
-        if self._told.generation != generation:
-            await self.log.record(Anew(generation, self._told.generation))
-            self._told = Counted(generation)
-        return dict(self._told.flows)
-
-    async def _record(self, told: dict[Flow, Count], now: Counted) -> None:
-        fresh = list(news(told, now.flows))
+    async def _drops(self, told: Counted, now: Counted) -> list[Dropped]:
+        fresh = list(news(told.flows, now.flows))
         if fresh:
             await self._learn()
-        drops = [
-            Dropped(
-                flow, self._known.get(flow.source, Owner()), more, now.flows[flow], now.generation
-            )
+        return [
+            Dropped(flow, self._known.get(flow.source), more, now.flows[flow], now.generation)
             for flow, more in fresh
         ]
-        came = await asyncio.gather(*map(self.log.record, drops), return_exceptions=True)
-        told |= {
-            drop.flow: drop.total for drop, trouble in zip(drops, came, strict=True) if not trouble
-        }
-        # A flow that made room for others would begin at nothing again.
-        self._told = Counted(
-            now.generation, {f: count for f, count in told.items() if f in now.flows}
-        )
-        for trouble in filter(None, came):
-            raise trouble
 
     async def _learn(self) -> None:
         try:

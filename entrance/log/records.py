@@ -27,6 +27,7 @@ Kind = Literal[
     "connect",
     "tls",
     "packet",
+    "recount",
 ]
 
 DOORS: Mapping[Kind, Door] = {
@@ -40,6 +41,7 @@ DOORS: Mapping[Kind, Door] = {
     "connect": "egress",
     "tls": "egress",
     "packet": "fence",
+    "recount": "fence",
 }
 """Where each kind of attempt is decided, unless its record names another door."""
 

@@ -21,12 +21,12 @@ def trail(shelf: Shelf, run: RunId, since: datetime | None = None) -> list[dict[
     found: list[dict[str, Any]] = []
     for number in shelf.segments():
         if since is None or not _sealed_before(shelf.seal(number), since):
-            lines = (orjson.loads(raw) for raw in _with(mark, shelf.segment(number)))
+            lines = (orjson.loads(raw) for raw in lines_with(mark, shelf.segment(number)))
             found += [line for line in lines if line.get("run") == run]
     return found
 
 
-def _with(mark: bytes, path: Path) -> Iterator[bytes]:
+def lines_with(mark: bytes, path: Path) -> Iterator[bytes]:
     """The whole lines that have `mark` in them; most of a long file are passed over unread."""
     with path.open("rb") as file:
         if not path.stat().st_size:

@@ -23,7 +23,8 @@ from entrance.registry import SessionRegistry
 from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
-from orchestrator.adapters.disk import TaskDisks
+from orchestrator.adapters.disk import HEADROOM_BYTES, TaskDisks
+from orchestrator.adapters.fence_log import FenceLog
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.adapters.pocketbase.client import PocketBase
@@ -31,11 +32,13 @@ from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.adapters.polarion import KeyedLocks
 from orchestrator.adapters.polarion.tracker import PolarionTracker
+from orchestrator.adapters.watched_disks import WatchedDisks
 from orchestrator.app.egress import AnnouncingDoor, Inbox, make_inbox
 from orchestrator.app.polarion import Polarion
-from orchestrator.app.sandboxes import MIB, bridge_of, open_sandboxes
+from orchestrator.app.sandboxes import MIB, bridge_of, open_engine, open_sandboxes, owners_of
 from orchestrator.clock import WallClock
 from orchestrator.domain.run import Run
+from orchestrator.drops import Drops
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Clock
 from orchestrator.runner.doings import Doings
@@ -59,7 +62,8 @@ class Parts:
     polarion: Polarion
     tracker: PolarionTracker
     firewall: Firewall
-    disks: TaskDisks
+    disks: TaskDisks | WatchedDisks
+    drops: Drops
     world: World
 
 
@@ -77,8 +81,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     firewall = Firewall(bridge_of(settings))
-    given = settings.sandboxes
-    disks = TaskDisks(given.tasks, size_bytes=given.disk_mib * MIB)
+    disks = _disks(settings)
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     runs, doings = PocketBaseRuns(store), Doings()
     inbox = make_inbox(
@@ -91,18 +94,24 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         causes=doings,
     )
     policy = inbox.policy
+    egress_log = _open_log(settings, clock, doings)
+    stack.push_async_callback(egress_log.close)
+    engine = open_engine(settings, stack)
+    drops = Drops(firewall, _fence_log(settings, egress_log), owners_of(engine, runs))
     world = World(
         clock=clock,
         tracker=tracker,
         runs=runs,
         disks=disks,
-        sandboxes=open_sandboxes(settings, http, clock, firewall, stack),
+        sandboxes=open_sandboxes(
+            settings, http, engine, admission=firewall, clock=clock, settle=drops.settle
+        ),
         door=AnnouncingDoor(registry, policy.changed) if policy else registry,
         egress=policy or NoEgress(),
+        doings=doings,
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
-        doings=doings,
         trail=partial(_trail, Shelf(settings.log.folder)),
         limits=_limits(settings),
         entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
@@ -115,8 +124,6 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
             if provider.dialect
         },
     )
-    egress_log = _open_log(settings, clock, doings)
-    stack.push_async_callback(egress_log.close)
     return Parts(
         store=store,
         vault=vault,
@@ -127,6 +134,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         tracker=tracker,
         firewall=firewall,
         disks=disks,
+        drops=drops,
         world=world,
     )
 
@@ -143,6 +151,25 @@ def _open_log(settings: Settings, clock: Clock, causes: Causes) -> EgressLog:
         installation=settings.name,
         rules=rules,
         causes=causes,
+    )
+
+
+def _fence_log(settings: Settings, egress_log: EgressLog) -> FenceLog:
+    folder = settings.log.folder
+    return FenceLog(egress_log, Shelf(folder), settings.home / "data" / "fence.json")
+
+
+def _disks(settings: Settings) -> TaskDisks | WatchedDisks:
+    given = settings.sandboxes
+    size_bytes = given.disk_mib * MIB
+    if given.disk == "capped":
+        return TaskDisks(given.tasks, size_bytes=size_bytes)
+    return WatchedDisks(
+        given.tasks,
+        docker_host=given.docker,
+        installation=settings.name,
+        size_bytes=size_bytes,
+        headroom_bytes=HEADROOM_BYTES,
     )
 
 

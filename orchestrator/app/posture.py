@@ -74,6 +74,7 @@ def hands_of(settings: Settings, parts: Parts) -> Hands:
         made=Made(
             images=made.images,
             seccomp=made.seccomp,
+            runtime=made.runtime,
             caps={
                 "memory": made.memory,
                 "cpu": made.cpu,

@@ -1,6 +1,7 @@
 """Sandboxes from the settings."""
 
 import json
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, closing
 from ipaddress import IPv4Address
 
@@ -9,15 +10,23 @@ import docker
 from docker.errors import DockerException, ImageNotFound
 
 from entrance.errors import NotFound, Unavailable
+from entrance.session import RunId
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.table import Bridge
-from orchestrator.adapters.opensandbox.blueprint import Blueprint, program_in
+from orchestrator.adapters.opensandbox.blueprint import (
+    GVISOR_PIDS,
+    RUNSC,
+    Blueprint,
+    program_in,
+)
 from orchestrator.adapters.opensandbox.engine import Engine
 from orchestrator.adapters.opensandbox.http import Server
 from orchestrator.adapters.opensandbox.lifecycle import Parts
 from orchestrator.adapters.opensandbox.sandboxes import OpenSandboxes
-from orchestrator.ports import Clock
+from orchestrator.domain.dropped import Owner
+from orchestrator.drops import Owners
+from orchestrator.ports import Clock, Runs
 from orchestrator.settings import Settings
 
 MIB = 1 << 20
@@ -47,13 +56,15 @@ def seccomp_of(settings: Settings) -> str:
 def blueprint_of(settings: Settings) -> Blueprint:
     """What every sandbox is made of."""
     given = settings.sandboxes
+    gvisor = given.runtime == "gvisor"
     return Blueprint(
         installation=settings.name,
         network=given.network,
         images=given.images,
         memory=given.memory,
         cpu=given.cpu,
-        pids=given.pids,
+        pids=GVISOR_PIDS if gvisor else given.pids,
+        runtime=RUNSC if gvisor else "runc",
         tmp_bytes=given.tmp_mib * MIB,
         shm_bytes=given.shm_mib * MIB,
         seccomp=seccomp_of(settings),
@@ -86,26 +97,51 @@ def _held(client: docker.DockerClient, harness: str, image: str) -> str:
     return f"{harness} {program_in(labels).get('version', '')}".strip()
 
 
-def open_sandboxes(
-    settings: Settings,
-    http: aiohttp.ClientSession,
-    clock: Clock,
-    firewall: Firewall,
-    stack: AsyncExitStack,
-) -> OpenSandboxes:
-    """The adapter; `stack` closes what it opened. Raises: Unavailable when no engine answers."""
+def open_engine(settings: Settings, stack: AsyncExitStack) -> Engine:
+    """The Docker engine; `stack` closes it. Raises: Unavailable when none answers."""
     given = settings.sandboxes
     try:
         client = docker.APIClient(base_url=given.docker or None, timeout=ENGINE_S)
     except DockerException as error:
         raise Unavailable(f"the Docker engine doesn't answer: {error}") from error
     stack.callback(client.close)
+    return Engine(client, settings.name, given.network)
+
+
+def open_sandboxes(
+    settings: Settings,
+    http: aiohttp.ClientSession,
+    engine: Engine,
+    *,
+    admission: Firewall,
+    clock: Clock,
+    settle: Callable[[], Awaitable[None]],
+) -> OpenSandboxes:
+    """The adapter. `settle` is called before an address changes hands."""
+    given = settings.sandboxes
     return OpenSandboxes(
         Parts(
             blueprint=blueprint_of(settings),
             server=Server(http, given.url, given.api_key_file.read_text().strip()),
-            engine=Engine(client, settings.name, given.network),
-            admission=firewall,
+            engine=engine,
+            admission=admission,
             now=clock.now,
+            settle=settle,
         )
     )
+
+
+def owners_of(engine: Engine, runs: Runs) -> Owners:
+    """Whose each address is now, by the engine: it knows a sandbox before it is let in."""
+
+    async def owner(run: RunId) -> Owner:
+        try:
+            return Owner(run, (await runs.get(run)).session)
+        except NotFound:
+            return Owner(run)
+
+    async def owners() -> Mapping[str, Owner]:
+        found = await engine.containers()
+        return {each.address: await owner(RunId(each.run)) for each in found if each.address}
+
+    return owners

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, closing
 from datetime import timedelta
 from functools import partial
 from subprocess import SubprocessError
+from typing import Protocol
 
 import structlog
 from docker.errors import DockerException
@@ -16,15 +17,16 @@ from orchestrator.adapters.egress_state import check_proxy
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
+from orchestrator.adapters.watched_disks import WatchedDisks
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.listeners import open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.posture import proving_of
-from orchestrator.app.sandboxes import ENGINE_S, bridge_of, harnesses_there, seccomp_of
+from orchestrator.app.sandboxes import ENGINE_S, MIB, bridge_of, harnesses_there, seccomp_of
 from orchestrator.app.watching import make_watching
-from orchestrator.disks import Retention
+from orchestrator.disks import DiskWatch, Retention
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
 from orchestrator.log_files import LogFiles
@@ -36,6 +38,14 @@ from orchestrator.watcher import Watcher
 from orchestrator.workqueue import Workqueue
 
 log = structlog.get_logger()
+
+
+class Loop(Protocol):
+    """Something that goes on until it is cancelled."""
+
+    async def run(self) -> None:
+        """Go on."""
+        ...
 
 
 async def serve(settings: Settings) -> None:
@@ -59,7 +69,13 @@ async def serve(settings: Settings) -> None:
         )
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world, others=lambda: proving.battery.live)
-        own = (_retention(settings, parts), LogFiles(settings.home / "log"))
+        watch = _disk_watch(settings, parts, janitor)
+        own: list[Loop] = [
+            parts.drops,
+            _retention(settings, parts),
+            LogFiles(settings.home / "log"),
+            *watch,
+        ]
         asked = (inbox.holds, inbox.keeping, *((policy,) if policy else ()))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
@@ -81,20 +97,9 @@ async def serve(settings: Settings) -> None:
         )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
-            loops = [
-                tasks.create_task(loop.run())
-                for loop in (
-                    guard,
-                    posture,
-                    proving,
-                    janitor,
-                    queue,
-                    watcher,
-                    watching.following,
-                    *own,
-                    *asked,
-                )
-            ]
+            of_all: list[Loop] = [guard, posture, proving, janitor, queue, watcher, *own, *asked]
+            of_all.append(watching.following)
+            loops = [tasks.create_task(loop.run()) for loop in of_all]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
             await asyncio.gather(api.cleanup(), door.cleanup(), recorder.close())
@@ -115,6 +120,13 @@ def _retention(settings: Settings, parts: Parts) -> Retention:
     keep = timedelta(days=settings.sandboxes.keep_disks_days)
     world = parts.world
     return Retention(parts.disks, parts.tracker, world.runs, world.clock, keep)
+
+
+def _disk_watch(settings: Settings, parts: Parts, janitor: Janitor) -> list[DiskWatch]:
+    if not isinstance(parts.disks, WatchedDisks):
+        return []  # the kernel does it
+    cap = settings.sandboxes.disk_mib * MIB
+    return [DiskWatch(parts.disks, parts.world.runs, janitor.end, cap)]
 
 
 def _posture(settings: Settings, walls: Proving) -> Posture:

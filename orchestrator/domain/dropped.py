@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from entrance.session import RunId, Session
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Flow:
@@ -37,12 +39,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose an address is. What isn't known is empty."""
+    """Whose an address is. `session` None: the run's sandbox was made, but it is not let in yet."""
 
-    run: str = ""
-    task: str = ""
-    agent: str = ""
-    sandbox: str = ""
+    run: RunId
+    session: Session | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class Dropped:
     """One flow's packets since the last record of it (`more`), and in its generation (`total`)."""
 
     flow: Flow
-    owner: Owner
+    owner: Owner | None
+    """None: nobody knows whose the source's address was."""
     more: Count
     total: Count
     generation: int

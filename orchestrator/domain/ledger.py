@@ -13,6 +13,8 @@ from orchestrator.domain.verdict import Trouble
 
 Line = Mapping[str, Any]
 
+TARGETS_KEPT = 100
+"""Of what was refused on the network a record names so many targets."""
 CALLS_KEPT = 500
 """A record in Polarion lists at most so many calls; the egress log has all of them."""
 
@@ -109,7 +111,8 @@ def _lifts_at(at: str, retry_after: str) -> str:
 def refused(lines: Iterable[Line]) -> list[dict[str, str]]:
     """What was denied or held, in order, as `{kind, subject, reason}`.
 
-    What a program tries again and again at the same host of the internet is told once.
+    What a program tries again and again at the same host of the internet is told once, and of so many
+    hosts at most.
     """
     rows: list[dict[str, str]] = []
     told: set[tuple[str, str, str]] = set()
@@ -119,7 +122,7 @@ def refused(lines: Iterable[Line]) -> list[dict[str, str]]:
         row = {key: str(line.get(key, "")) for key in ("kind", "subject", "reason")}
         if line.get("door") in NETWORK:
             what = (row["kind"], str(line.get("host", row["subject"])), row["reason"])
-            if what in told:
+            if what in told or len(told) == TARGETS_KEPT:
                 continue
             told.add(what)
         rows.append(row)

@@ -142,8 +142,12 @@ class House:
         return verify(self.log, trust_from(self.here.keys / "log.pub"))
 
     def refusals(self) -> list[dict[str, Any]]:
-        """Everything that was ever refused at this door, oldest first."""
-        return [line for line in self.lines() if line.get("decision") == "deny"]
+        """Everything that was ever refused at a door (the fence is none), oldest first."""
+        return [
+            line
+            for line in self.lines()
+            if line.get("decision") == "deny" and line["door"] != "fence"
+        ]
 
     def sandgate(
         self, *arguments: str, check: bool = True, stdin: str = ""
@@ -183,6 +187,14 @@ class Wanted:
     """Addresses by name, as `sandgate up --model` takes them; `SCRIPTED` stands for the model's."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What `settings.env` says."""
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    """Return once it is true. Raises: AssertionError when that takes too long."""
+    until = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < until, f"still not so after {PATIENCE_S} s"
+        time.sleep(0.02)
 
 
 def open_house(

@@ -44,8 +44,15 @@ class Admission(Protocol):
 class Ending:
     """Ends sandboxes, and keeps the firewall's list of addresses true."""
 
-    def __init__(self, server: Server, engine: Engine, admission: Admission) -> None:
+    def __init__(
+        self,
+        server: Server,
+        engine: Engine,
+        admission: Admission,
+        settle: Callable[[], Awaitable[None]],
+    ) -> None:
         self._server = server
+        self._settle = settle
         self._engine = engine
         self._admission = admission
         # Held while an address is registered or found stale: a freed address is reused at once.
@@ -78,6 +85,7 @@ class Ending:
 
         if not await eventually(gone, GONE_S):
             raise Unavailable(f"the container of sandbox {sandbox} does not go away")
+        await self._settle()
 
     async def remove_volume(self, name: str) -> None:
         """Remove a volume, when its container has let go of it. Idempotent. Raises: Unavailable."""

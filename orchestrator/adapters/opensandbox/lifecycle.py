@@ -3,14 +3,16 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
 from entrance.session import RunId
+from orchestrator.adapters.opensandbox import limits
 from orchestrator.adapters.opensandbox.blueprint import (
+    RUNSC,
     Blueprint,
     create_request,
     facts,
@@ -22,7 +24,7 @@ from orchestrator.adapters.opensandbox.execd import Execd
 from orchestrator.adapters.opensandbox.http import Server, Unanswered
 from orchestrator.adapters.opensandbox.inspection import address_of, differences
 from orchestrator.guard import FirewallDown
-from orchestrator.ports import Sandbox, SandboxSpec, WallsFell
+from orchestrator.ports import Sandbox, SandboxSpec, Volumes, WallsFell
 
 READY_S = 20.0
 PING_EVERY_S = 0.02
@@ -30,6 +32,10 @@ LIVE_PINGS = 3
 LIVE_PING_PAUSE_S = 0.2
 LATE_S = 15.0
 """How long a create that we gave up may still bring a container forth."""
+
+
+async def _nothing() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Parts:
     engine: Engine
     admission: Admission
     now: Callable[[], datetime]
+    settle: Callable[[], Awaitable[None]] = _nothing
+    """To be called before an address changes hands: what was dropped belongs to who had it until now."""
 
 
 class Lifecycle:
@@ -52,7 +60,8 @@ class Lifecycle:
         self._engine = parts.engine
         self._admission = parts.admission
         self._now = parts.now
-        self._ending = Ending(parts.server, parts.engine, parts.admission)
+        self._settle = parts.settle
+        self._ending = Ending(parts.server, parts.engine, parts.admission, parts.settle)
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
         """See `ports.Sandboxes.create`."""
@@ -61,6 +70,7 @@ class Lifecycle:
         await self._ending.forget_stale_addresses()
         _require_mounted(spec)
         await self.kill(spec.run)
+        await self._settle()
         began = time.monotonic()
         asked = False
         try:
@@ -156,7 +166,8 @@ class Lifecycle:
         return Execd(self._server, sandbox.id, sandbox.execd_token)
 
     async def _admit(self, spec: SandboxSpec, made: str) -> tuple[Sandbox, dict[str, Any]]:
-        await self._engine.limit_swap(made, self._blueprint.memory_bytes)
+        if self._blueprint.runtime != RUNSC:
+            await self._engine.limit_swap(made, self._blueprint.memory_bytes)
         container = await self._engine.inspect(made)
         wrong = differences(container, self._blueprint, spec)
         address = address_of(container, self._blueprint.network)
@@ -167,7 +178,25 @@ class Lifecycle:
         await self._expire(made)
         sandbox = Sandbox(made, address, spec.execd_token)
         await self._wait_ready(sandbox)
+        await self._require_held(container["State"]["Pid"], spec)
         return sandbox, facts(self._blueprint, container)
+
+    async def _require_held(self, pid: int, spec: SandboxSpec) -> None:
+        """Nothing but execd runs yet. Raises: Forbidden when the kernel holds it to other limits."""
+        try:
+            wrong = await asyncio.to_thread(self._hold, pid, spec)
+        except OSError as error:
+            raise Unavailable(f"the sandbox of run {spec.run} can't be limited: {error}") from error
+        if wrong:
+            why = "; ".join(wrong)
+            raise Forbidden(f"the sandbox of run {spec.run} is not what was asked for: {why}")
+
+    def _hold(self, pid: int, spec: SandboxSpec) -> list[str]:
+        if self._blueprint.runtime == RUNSC:
+            limits.take_swap(pid, self._blueprint)
+        else:
+            limits.hold(pid)
+        return limits.wrong_with(pid, self._blueprint, spec)
 
     async def _wait_ready(self, sandbox: Sandbox) -> None:
         execd = self.execd(sandbox)
@@ -201,6 +230,8 @@ class Lifecycle:
 
 def _require_mounted(spec: SandboxSpec) -> None:
     """The server makes folders that don't exist; on an unmounted disk they would be the host's own."""
+    if isinstance(spec.mounts, Volumes):
+        return  # the server refuses one that isn't there: it is asked not to make any
     for folder in (spec.mounts.workspace, spec.mounts.home):
         if not os.path.ismount(folder.parent) or not folder.is_dir():
             raise Unavailable(f"{folder} is not on a mounted disk of the task {spec.task}")

@@ -9,7 +9,7 @@ import docker
 from entrance.session import RunId, Session, TaskId
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.adapters.posture.host import Made
-from orchestrator.ports import Clock, Mounts, Sandbox, Sandboxes
+from orchestrator.ports import Clock, Mounts, Sandbox, Sandboxes, Volumes
 from orchestrator.posture.probe import Caps
 
 
@@ -28,7 +28,7 @@ class Door(Protocol):
 class ProbeDisks(Protocol):
     """Disks as tasks have them."""
 
-    async def ensure(self, task: TaskId) -> Mounts:
+    async def ensure(self, task: TaskId) -> Mounts | Volumes:
         """Make and mount one. Raises: Unavailable."""
         ...
 

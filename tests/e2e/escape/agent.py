@@ -123,6 +123,8 @@ class Agent:
         )
 
     def _caused(self, line: Mapping[str, Any]) -> bool:
+        if line.get("door") == "fence":
+            return False  # it is told of some time later
         return line.get("run") == self.run["id"] or line.get("address") == self.address
 
     def python(self, program: str) -> Any:

@@ -4,14 +4,20 @@ Everything is tried at once, from inside; that it could be reached at all is see
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from orchestrator.adapters.firewall.counting import counted_in
 from orchestrator.adapters.firewall.nft import nft
+from orchestrator.adapters.firewall.rules import NAMES
+from orchestrator.adapters.firewall.standing import listed
+from orchestrator.domain.dropped import Flow
 from orchestrator.stack.installation import Installation
+from orchestrator.stack.wiring import bridge_of
 from tests.e2e.escape.agent import EXECD, Agent
 from tests.e2e.escape.probing import LISTENER, TRIES, HostListener, reaches
 from tests.e2e.escape.ways import (
@@ -21,6 +27,7 @@ from tests.e2e.escape.ways import (
     outside_ways,
     sibling_ways,
 )
+from tests.e2e.house import eventually
 from tests.waiting import until
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
@@ -135,6 +142,33 @@ def test_the_outside_is_not_reached(tried: Tried) -> None:
     closed(tried, "the metadata address")
     closed(tried, "ping outside")
     assert tried.dropped["nowhere through us"] >= 4
+
+
+def test_each_packet_that_the_fence_drops_is_in_the_log_once(mole: Agent, tried: Tried) -> None:
+    """What the fence drops is on record: which run, to whom, by which rule, how often; and none twice."""
+    assert tried.found
+    eventually(lambda: dropped_in_log(mole) == dropped_by_table(mole))
+    rules = {flow.rule for flow in dropped_by_table(mole)}
+    assert {NAMES[rule].name for rule in rules} >= {"nothing else", "nowhere through us"}
+    fence = [line for line in mole.house.trail(str(mole.run["id"])) if line.get("door") == "fence"]
+    assert {line["address"] for line in fence} == {mole.address}
+    assert any(line.get("port") == 53 for line in fence)
+
+
+def dropped_by_table(mole: Agent) -> dict[Flow, int]:
+    """What the kernel counted of the mole's packets."""
+    counted = counted_in(listed(bridge_of(mole.house.here)) or {})
+    assert counted
+    return {f: c.packets for f, c in counted.flows.items() if f.source == mole.address}
+
+
+def dropped_in_log(mole: Agent) -> dict[Flow, int]:
+    """What the log says of them, all records together. (The address may have had another owner.)"""
+    found: Counter[Flow] = Counter()
+    for line in mole.house.lines():
+        if line.get("door") == "fence" and line.get("address") == mole.address:
+            found[Flow(*line["detail"]["flow"])] += line["detail"]["packets"]
+    return dict(found)
 
 
 def test_no_name_is_looked_up(tried: Tried) -> None:

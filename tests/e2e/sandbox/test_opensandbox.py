@@ -14,7 +14,7 @@ from entrance.session import RunId
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.nft import nft
 from orchestrator.adapters.opensandbox.sandboxes import OpenSandboxes
-from orchestrator.ports import Progress, Sandbox, SandboxSpec
+from orchestrator.ports import Mounts, Progress, Sandbox, SandboxSpec
 from orchestrator.stack import network
 from orchestrator.stack.process import answers_http
 from tests.e2e import damage
@@ -173,7 +173,7 @@ async def test_a_disk_that_is_not_mounted_is_refused(
 ) -> None:
     """The server would make the missing folder, and the host's own disk would be the agent's."""
     folder = lab.tasks / "elsewhere"
-    bare = replace(spec, mounts=replace(spec.mounts, workspace=folder, home=folder))
+    bare = replace(spec, mounts=Mounts(folder, folder))
     with pytest.raises(Unavailable, match="not on a mounted disk"):
         await sandboxes.create(bare)
     assert not folder.exists()

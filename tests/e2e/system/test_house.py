@@ -3,12 +3,14 @@
 import json
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestrator.stack.demo.evidence import pushed
-from tests.e2e.house import House
+from tests.e2e.house import House, eventually
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
@@ -56,17 +58,40 @@ def test_a_supervisor_sees_what_waits_and_answers(house: House) -> None:
 
 
 def test_a_runner_killed_in_the_middle_goes_on_where_it_was(house: House) -> None:
-    """kill -9, then `sandgate up`: nothing is lost or doubled, no container is left over."""
+    """kill -9, then `sandgate up`: nothing is lost or doubled, no container is left over.
+
+    Nor is a packet that the fence dropped, before, meanwhile or since.
+    """
     task = house.task("STAY while the runner dies")
     run = house.wait(task, lambda run: run["state"] == "running")
+    house.inside(run, knocks(house, 40))
+    eventually(lambda: counted(house, run) == 40)
+    house.inside(run, knocks(house, 3))
     os.kill(house.pid("runner"), signal.SIGKILL)
-    house.inside(run, "touch /tmp/go")
+    house.inside(run, knocks(house, 5) + "; touch /tmp/go")
     house.sandgate("up")
     run = house.ended(task)
     assert (run["outcome"], run["cause"]) == ("asked", "handed_over"), run
     runs = house.runner.get(f"/api/runs?task={task}")
     assert [one["id"] for one in runs] == [run["id"]]
     assert house.containers() == []
+    assert counted(house, run) == 48
+    assert house.verified().finding is None
+
+
+PORT = 4242
+"""Nobody's: the fence drops what comes for it."""
+
+
+def knocks(house: House, times: int) -> str:
+    """A shell script that sends so many packets to a closed port of the host."""
+    return f"for n in $(seq {times}); do echo x >/dev/udp/{house.here.gateway}/{PORT}; done"
+
+
+def counted(house: House, run: Mapping[str, Any]) -> int:
+    """How many packets of the run to that port are in the log."""
+    fence = [line for line in house.trail(run["id"]) if line.get("door") == "fence"]
+    return sum(line["detail"]["packets"] for line in fence if line.get("port") == PORT)
 
 
 def test_a_cancelled_run_is_stopped_and_its_sandbox_is_gone(house: House) -> None:

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from orchestrator.stack.services import polarion_token
 from orchestrator.stack.wiring import bridge_of
 from tests.e2e import damage
 from tests.e2e.conftest import FILES
-from tests.e2e.house import PATIENCE_S, SANDGATE, House, open_house
+from tests.e2e.house import SANDGATE, House, eventually, open_house
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 PROGRAMS = ("pocketbase", "polarion", "opensandbox", "githost", "watchdog", "runner")
@@ -136,13 +136,6 @@ def test_a_firewall_that_can_not_be_restored_ends_what_runs_and_lets_nothing_sta
         assert "can't be made again" in says["says"]
     eventually(lambda: bool(sandbox_network(own)["ok"]))
     assert walls(own) == []
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < until, f"still not so after {PATIENCE_S} s"
-        time.sleep(0.02)
 
 
 def test_after_down_and_up_the_git_host_serves_again(own: House) -> None:

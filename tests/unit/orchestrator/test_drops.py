@@ -1,7 +1,7 @@
 """What the fence dropped is in the log once: over outages, crashes and tables that were made again."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from entrance.errors import Unavailable
+from entrance.errors import SandgateError, Unavailable
+from entrance.session import RunId
 from orchestrator.domain.dropped import Anew, Count, Counted, Dropped, Flow, Owner, news
 from orchestrator.drops import Drops
 from tests.waiting import until
 
 SSH = Flow(3, "10.0.0.2", "10.0.0.1", "tcp", 22)
 DNS = Flow(4, "10.0.0.2", "192.0.2.1", "udp", 53)
-REX = Owner("r1", "DEMO/DEMO-1", "bot-rex", "s1")
+REX = Owner(RunId("r1"))
 
 
 @dataclass
@@ -44,6 +45,7 @@ class FakeLog:
     records: list[Dropped | Anew] = field(default_factory=list)
     full: int = 1 << 30
     slow: asyncio.Event | None = None
+    kept: Counted | None = None
 
     async def told(self) -> Counted | None:
         generation, flows = 0, dict[Flow, Count]()
@@ -54,13 +56,19 @@ class FakeLog:
                 flows[record.flow] = record.total
         return Counted(generation, flows) if generation else None
 
-    async def record(self, drop: Dropped | Anew) -> None:
-        if self.slow and isinstance(drop, Dropped):
+    async def record(self, drops: Sequence[Dropped | Anew]) -> Sequence[SandgateError | None]:
+        if self.slow:
             await self.slow.wait()
-        if not self.full:
-            raise Unavailable("no space left on device")
-        self.full -= 1
-        self.records.append(drop)
+        came: list[SandgateError | None] = []
+        for drop in drops:
+            if self.full:
+                self.full -= 1
+                self.records.append(drop)
+            came.append(None if drop in self.records else Unavailable("no space left on device"))
+        return came
+
+    async def keep(self, told: Counted) -> None:
+        self.kept = told
 
     def packets(self, flow: Flow) -> int:
         return sum(d.more.packets for d in self.drops if d.flow == flow)
@@ -168,6 +176,20 @@ async def test_a_flow_that_made_room_begins_at_nothing() -> None:
     assert house.log.packets(SSH) == 12
 
 
+async def test_what_all_records_amount_to_is_kept_for_the_next_start() -> None:
+    house = House()
+    drops = house.drops()
+    house.counters.drop(SSH, 5)
+    await drops.look()
+    assert house.log.kept == Counted(7, {SSH: Count(5, 300)})
+    del house.counters.flows[SSH]
+    await drops.look()
+    assert house.log.kept == Counted(7)
+    house.log.kept = None
+    await drops.look()
+    assert house.log.kept is None, "there was nothing new"
+
+
 async def test_an_address_is_its_last_owners_until_it_has_another() -> None:
     house = House()
     drops = house.drops()
@@ -176,17 +198,17 @@ async def test_an_address_is_its_last_owners_until_it_has_another() -> None:
     house.owners.clear()
     house.counters.drop(SSH)
     await drops.settle()
-    house.owners["10.0.0.2"] = Owner("r2")
+    house.owners["10.0.0.2"] = Owner(RunId("r2"))
     house.counters.drop(SSH)
     await drops.settle()
-    assert [each.owner.run for each in house.log.drops] == ["r1", "r1", "r2"]
+    assert [each.owner and each.owner.run for each in house.log.drops] == ["r1", "r1", "r2"]
 
 
 async def test_what_nobody_owns_is_recorded_too() -> None:
     house = House(nobody_knows=True)
     house.counters.drop(SSH)
     await house.drops().look()
-    assert house.log.drops[0].owner == Owner()
+    assert house.log.drops[0].owner is None
 
 
 async def test_an_outage_ends_nothing_and_is_said_once() -> None:

@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, refused, trouble
+from orchestrator.domain.ledger import (
+    TARGETS_KEPT,
+    gateway_calls,
+    ledger,
+    out_of_money,
+    refused,
+    trouble,
+)
 from orchestrator.domain.verdict import Trouble
 
 
@@ -73,6 +80,17 @@ def test_each_gateway_call_has_one_row_with_its_result() -> None:
     assert [row["seq"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
     assert rows[0]["result"] == "ok"
     assert rows[4]["result"] == ""
+
+
+def packet(subject: str) -> dict[str, Any]:
+    return line(1, "packet", subject, "deny", packets=1) | {"door": "fence"}
+
+
+def test_dropped_packets_are_a_row_for_each_target_and_no_gateway_calls() -> None:
+    lines = [packet("udp 10.0.0.1:53"), packet("tcp 10.0.0.1:22"), packet("udp 10.0.0.1:53")]
+    assert [row["subject"] for row in refused(lines)] == ["udp 10.0.0.1:53", "tcp 10.0.0.1:22"]
+    assert gateway_calls(lines) == []
+    assert len(refused([packet(f"tcp 10.0.0.1:{n}") for n in range(1000)])) == TARGETS_KEPT
 
 
 def test_only_refusals_are_refusals() -> None:
