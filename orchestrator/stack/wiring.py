@@ -14,8 +14,8 @@ from entrance.model.provider import DialectName
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.adapters.opensandbox.blueprint import GVISOR_PIDS, RUNSC
 from orchestrator.settings import Sandboxes
-from orchestrator.stack.egress_proxy import EgressFiles, enabled
 from orchestrator.stack import seccomp
+from orchestrator.stack.egress_proxy import EgressFiles, enabled
 from orchestrator.stack.images import ImageTags
 from orchestrator.stack.installation import EGRESS_PORT, ENTRANCE_PORT, Installation
 from orchestrator.stack.keys import make_key, make_log_key
