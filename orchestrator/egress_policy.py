@@ -166,12 +166,20 @@ class EgressPolicy:
             self._compiled = (
                 {} if isinstance(ground, Unreadable) else await self._all(ground, items)
             )
-            boxes = tuple(
-                _box(session, self._compiled[session.run])
-                for session in self.sessions()
-                if session.run in self._compiled
-            )
-            return self._put(boxes)
+            return self._put(self._boxes())
+
+    def _boxes(self) -> tuple[SandboxPolicy, ...]:
+        """By address, the newest session: what is gone may still be open when its address is given anew."""
+        found: dict[str, SandboxPolicy] = {}
+        for session in self.sessions():
+            compiled = self._compiled.get(session.run)
+            if compiled is None:
+                continue
+            try:
+                found[session.address] = _box(session, compiled)
+            except ValueError as error:
+                log.error("sandbox_not_in_the_policy", run=session.run, error=str(error))
+        return tuple(found.values())
 
     def _put(self, boxes: tuple[SandboxPolicy, ...]) -> int:
         there = self.files.written()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from entrance.errors import Unavailable
-from entrance.session import Session
+from entrance.session import RunId, Session
 from orchestrator.approvals.deciding import Decision
 from orchestrator.domain.approval import Verb
 from orchestrator.domain.egress import Ground, Policy, Unreadable
@@ -166,6 +166,22 @@ async def test_a_rules_day_comes_without_anybody_saying_so(house: House) -> None
     house.fakes.clock.advance(60)
     await house.policy.apply()
     assert house.answer(run) == "deny"
+
+
+async def test_an_address_is_its_newest_sandboxs_and_one_that_is_none_stops_nobody(
+    house: House,
+) -> None:
+    gone, fresh = await house.open(A), a_run(state=RunState.RUNNING)
+    again = Session(fresh.id, fresh.task, "DEMO", fresh.agent, "10.0.0.2", "f" * 64)
+    strange = Session(RunId("strange"), fresh.task, "DEMO", "bot", "no address", "e" * 64)
+    for session in (again, strange):
+        run = replace(a_run(), id=session.run, session=session, state=RunState.RUNNING)
+        await house.fakes.runs.create(run)
+        house.fakes.door.open(session)
+    assert await house.policy.apply()
+    assert (house.answer(gone), house.answer(fresh)) == ("nobody", "deny")
+    assert house.proxy.policy
+    assert len(house.proxy.policy.sandboxes) == 1
 
 
 async def test_a_run_that_nobody_knows_reaches_nothing(house: House) -> None:
