@@ -177,8 +177,8 @@ class EgressPolicy:
                 continue
             try:
                 found[session.address] = _box(session, compiled)
-            except ValueError as error:
-                log.error("sandbox_not_in_the_policy", run=session.run, error=str(error))
+            except ValueError:
+                log.exception("sandbox_not_in_the_policy", run=session.run)
         return tuple(found.values())
 
     def _put(self, boxes: tuple[SandboxPolicy, ...]) -> int:
