@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, TextIO, cast
 
 import structlog
+from aiohttp.http_exceptions import HttpProcessingError
 
 _SECRET = re.compile(
     r"(sgr_|sk-|gh[pousr]_|github_pat_|glpat-|AIza|(?i:bearer |basic |x-api-key\W{1,4}))"
@@ -49,8 +50,21 @@ def configure(stream: TextIO | None = None) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
         )
     )
+    handler.addFilter(_without_trace)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(capture=True)
+
+
+def _without_trace(record: logging.LogRecord) -> bool:
+    """A request that is no HTTP is its sender's fault, and of one line: no trace of ours explains it."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HttpProcessingError):
+        record.msg, record.args = (
+            f"{record.getMessage()}: {(error.message or '?').splitlines()[0]}",
+            (),
+        )
+        record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
+    return True
 
 
 class _Patient(io.TextIOBase):

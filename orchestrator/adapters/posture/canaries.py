@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, ip_address
+from typing import cast
 
 READ_S = 1.0
 MOST_BYTES = 2048
@@ -19,6 +20,9 @@ MARK = re.compile(
     rb"\A(?:[A-Z]{3,8} (?:https?://[^/ ]+)?/)?([a-z0-9][a-z0-9-]{0,62})(?:[\s/?. ]|\Z)"
 )
 NAME_PORT = 53
+VISIT_S = 1.0
+CHECK = b"canaries-count"
+"""The name under which the canaries are tried themselves."""
 STRANGER = ""
 """Under this name those are counted who come from the sandboxes' network and name no probe."""
 
@@ -29,11 +33,20 @@ class Canaries:
 
     network: IPv4Network
     counted: Counter[str] = field(default_factory=Counter)
+    places: list[tuple[socket.SocketKind, str, int]] = field(default_factory=list)
+    """Where they listen: an address of the host for those that listen at all of them."""
 
-    async def listen(self, stack: AsyncExitStack, sockets: list[socket.socket]) -> None:
-        """Serve bound sockets until the stack closes: streams, datagrams; port 53 is asked for names."""
+    async def listen(
+        self, stack: AsyncExitStack, sockets: list[socket.socket], *, everywhere: str = "127.0.0.1"
+    ) -> None:
+        """Serve bound sockets until the stack closes: streams, datagrams; port 53 is asked for names.
+
+        `everywhere`: an address by which those can be reached that listen at every one.
+        """
         for one in sockets:
-            names = one.getsockname()[1] == NAME_PORT
+            address, port = one.getsockname()[:2]
+            self.places.append((one.type, everywhere if address == "::" else address, port))
+            names = port == NAME_PORT
             one.settimeout(0)
             if one.type == socket.SOCK_STREAM:
                 server = await asyncio.start_server(self._serve(names=names), sock=one)
@@ -50,8 +63,19 @@ class Canaries:
         """Count a visit, if it is one of a sandbox."""
         address = ip_address(peer.partition("%")[0])
         mapped = getattr(address, "ipv4_mapped", None) or address
-        if mapped.version == 4 and mapped in self.network:  # noqa: PLR2004 - IPv4
+        ours = mapped.version == 4 and mapped in self.network  # noqa: PLR2004 - IPv4
+        if ours or mark == CHECK:
             self.count(mark.decode() if mark else STRANGER)
+
+    async def deaf(self) -> list[str]:
+        """Those that don't count who comes: a visit that this machine makes itself is tried at each."""
+        deaf = []
+        for kind, host, port in self.places:
+            before = self.counted[CHECK.decode()]
+            await asyncio.to_thread(_visit, kind, host, port)
+            if self.counted[CHECK.decode()] == before:  # they count before they answer
+                deaf.append(f"{host}:{port} {kind.name}")
+        return deaf
 
     def count(self, mark: str) -> None:
         """Count a visit that names this probe."""
@@ -76,6 +100,23 @@ class Canaries:
         return serve
 
 
+def _visit(kind: socket.SocketKind, host: str, port: int) -> None:
+    """Come by as a probe would."""
+    asked = question_for(CHECK) if port == NAME_PORT else CHECK + b"\n"
+    if port == NAME_PORT and kind == socket.SOCK_STREAM:
+        asked = len(asked).to_bytes(2) + asked
+    with suppress(OSError), socket.socket(socket.AF_INET, kind) as one:
+        one.settimeout(VISIT_S)
+        one.connect((host, port))
+        one.sendall(asked)
+        one.recv(MOST_BYTES)
+
+
+def question_for(label: bytes) -> bytes:
+    """A DNS question for a name of this one label [pure]."""
+    return b"\0\1\1\0\0\1\0\0\0\0\0\0" + bytes([len(label)]) + label + b"\0\0\1\0\1"
+
+
 class _Datagrams(asyncio.DatagramProtocol):
     """Counts datagrams, and answers them: else an open way would look closed from inside."""
 
@@ -85,8 +126,7 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.DatagramTransport)  # noqa: S101 - what asyncio promises
-        self._transport = transport
+        self._transport = cast("asyncio.DatagramTransport", transport)  # other loops have their own
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         self._canaries.came(addr[0], name_asked(data) if self._names else mark_in(data))

@@ -30,6 +30,7 @@ class Looks:
             "bridge_filtered": self._filtered,
             "container": self._container,
             "engine_log": self._engine_log,
+            "canaries": self._canaries,
             "strangers": self._strangers,
         }
         try:
@@ -70,6 +71,10 @@ class Looks:
     def _logged(self) -> int:
         with closing(self.hands.engine()) as client:
             return sum(len(client.api.logs(one.container, tail=10)) for one in self.players)
+
+    async def _canaries(self) -> Found:
+        deaf = await self.canaries.deaf()
+        return Found(", ".join(deaf) or "all", f"{len(self.canaries.places)} tried")
 
     async def _strangers(self) -> Found:
         came = self.canaries.counted[STRANGER]

@@ -18,6 +18,8 @@ from orchestrator.posture.probe import Probe, Stage
 SCRIPT, ORDERS = "/tmp/posture.pyz", "/tmp/posture.json"  # noqa: S108 - inside the sandbox
 INSIDE_S = 45.0
 POLL_S = 0.05
+MOST_WORKERS = 32
+"""Most of the probes wait for what must not come."""
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Playing:
             "SANDGATE_ENTRANCE": f"http://{self.stage.place.gateway}:{self.stage.place.door}",
             "SANDGATE_RUN_TOKEN": player.token,
         }
-        argv = ["python3", "-I", SCRIPT, ORDERS]
+        argv = ["python3", "-I", SCRIPT, ORDERS, str(workers_for(self.stage.caps.pids))]
         command = await sandboxes.start(sandbox, argv, env=env, cwd="/workspace")
         wanted = {str(order["name"]) for order in asked}
         try:
@@ -87,6 +89,11 @@ class Playing:
                 yield one
             if running:
                 await asyncio.sleep(POLL_S)
+
+
+def workers_for(pids: int) -> int:
+    """How many probes are tried at once where there may be so many processes [pure]."""
+    return max(1, min(MOST_WORKERS, pids // 4))
 
 
 def _read(line: str) -> tuple[str, Found] | None:

@@ -31,7 +31,8 @@ async def set_stage(hands: Hands, live: set[RunId]) -> AsyncIterator[Playing]:
     async with AsyncExitStack() as stack:
         canaries = Canaries(hands.bridge.subnet)
         sockets, beyond = await _sockets(hands.bridge, stack)
-        await canaries.listen(stack, [*sockets, *beyond.sockets])
+        gateway = str(hands.bridge.gateway)
+        await canaries.listen(stack, [*sockets, *beyond.sockets], everywhere=gateway)
         git = GitCanary(canaries, _item(0))
         stack.push_async_callback(git.close)
         await git.open()

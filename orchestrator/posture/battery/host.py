@@ -26,6 +26,11 @@ HOST: tuple[Probe, ...] = (
         "engine_log", expected=("empty",), who="host",
     ),
     Probe(
+        "canaries-count", Area.HOST, Wall.FIREWALL,
+        "Every canary counts who comes; else that nobody came would show nothing.",
+        "canaries", expected=("all",), who="host",
+    ),
+    Probe(
         "canaries-quiet", Area.HOST, Wall.FIREWALL,
         "Nobody came to a canary from the sandboxes' network but those that a probe sent.",
         "strangers", expected=("none",), who="host",

@@ -48,7 +48,7 @@ class DoorStage:
         script_file.write_bytes(script())
         order_file.write_text(json.dumps(asked))
         running = await asyncio.create_subprocess_exec(
-            "python3", "-I", script_file, order_file, stdout=asyncio.subprocess.PIPE
+            "python3", "-I", script_file, order_file, "12", stdout=asyncio.subprocess.PIPE
         )
         said, _ = await running.communicate()
         return said.splitlines()

@@ -64,7 +64,8 @@ async def play(running: Egress, probes: Sequence[Probe] = PROBES) -> Mapping[str
     file, asked = running.folder / "posture.pyz", running.folder / "orders.json"
     file.write_bytes(script())
     asked.write_text(json.dumps(orders(probes, STAGE, "sandbox")))
-    code, out, err = await running.run("/usr/bin/env", "python3", "-I", str(file), str(asked))
+    script_argv = ("/usr/bin/env", "python3", "-I", str(file), str(asked), "12")
+    code, out, err = await running.run(*script_argv)
     assert code == 0, err
     found = dict(filter(None, map(found_in, map(json.loads, out.splitlines()))))
     results = judge(probes, "runc", found, {})

@@ -52,7 +52,7 @@ class Box:
         volumes = {str(self.folder): {"bind": "/posture", "mode": "ro"}}
         container = self.client.containers.create(
             self.image,
-            ["-I", "/posture/posture.pyz", "/posture/orders.json"],
+            ["-I", "/posture/posture.pyz", "/posture/orders.json", "8"],
             entrypoint=["python3"],
             working_dir="/",
             labels={"sandgate.installation": self.label},

@@ -14,7 +14,6 @@ from typing import Any
 
 from orchestrator.adapters.posture.inside import kernel, network, places, requests, tunnels
 
-WORKERS = 12
 MARKED: Mapping[str, Callable[..., Any]] = {
     "tcp": network.tcp,
     "udp": network.udp,
@@ -79,7 +78,7 @@ def try_it(order: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run the orders in the file that the command line names."""
+    """Run the orders in the file that the command line names, as many at once as it says."""
     orders = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(int(sys.argv[2])) as pool:
         list(pool.map(try_it, orders))
