@@ -88,6 +88,8 @@ class EgressPolicy:
     clock: Clock
     door: tuple[str, int]
     """The proxy's address and port, as a sandbox sees them."""
+    others: Callable[[], Sequence[SandboxPolicy]] = tuple
+    """Policies of sandboxes that are of no run: of those that the posture's battery tries."""
     patience_s: float = PATIENCE_S
     closed: str = ""
     """Why no run may start now; empty when one may."""
@@ -179,6 +181,7 @@ class EgressPolicy:
                 found[session.address] = _box(session, compiled)
             except ValueError:
                 log.exception("sandbox_not_in_the_policy", run=session.run)
+        found |= {box.address: box for box in self.others()}
         return tuple(found.values())
 
     def _put(self, boxes: tuple[SandboxPolicy, ...]) -> int:

@@ -1,12 +1,14 @@
 """The battery that proves the sandboxes' walls, from the settings and the parts that runs are made with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from urllib.parse import urlsplit
 
 import docker
 
+from entrance.errors import Unavailable
 from entrance.log.signing import Signer, signer_from
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.posture.battery import SandboxBattery
@@ -15,9 +17,11 @@ from orchestrator.adapters.posture.host import Made
 from orchestrator.adapters.posture.shelf import Shelf
 from orchestrator.app.parts import Parts
 from orchestrator.app.sandboxes import ENGINE_S, MIB, blueprint_of, bridge_of
+from orchestrator.egress_policy import EgressPolicy
 from orchestrator.posture.probe import Caps
 from orchestrator.posture.proving import Proving
 from orchestrator.settings import Settings
+from proxy.rules import SandboxPolicy
 
 FOLDER = "posture"
 
@@ -38,6 +42,32 @@ class LogKey:
         return self.signer.key.sign(payload)
 
 
+class ProbePolicies:
+    """The battery's sandboxes in the egress policy: `others` of no run, in force while they are tried."""
+
+    def __init__(self, policy: EgressPolicy) -> None:
+        self._policy = policy
+        self._policies: Sequence[SandboxPolicy] = ()
+        policy.others = lambda: self._policies
+
+    @property
+    def generation(self) -> int:
+        """The generation that is in force."""
+        return self._policy.files.applied()
+
+    def environment(self, token: str) -> Mapping[str, str]:
+        """The variables that lead a sandbox's programs to the proxy."""
+        return self._policy.way_out(token)
+
+    async def admit(self, policies: Sequence[SandboxPolicy]) -> None:
+        """Have exactly these in force. Raises: Unavailable when they aren't in time."""
+        self._policies = policies
+        if not await self._policy.apply():
+            raise Unavailable(
+                "the egress proxy did not take up the policy of the battery's sandboxes"
+            )
+
+
 def proving_of(settings: Settings, parts: Parts) -> Proving:
     """The battery, its shelf, and when it is due. Raises: OSError, Malformed."""
     signer = signer_from(settings.log.key_file)
@@ -53,7 +83,7 @@ def proving_of(settings: Settings, parts: Parts) -> Proving:
 
 def hands_of(settings: Settings, parts: Parts) -> Hands:
     """What the battery works with."""
-    made, given = blueprint_of(settings), settings.sandboxes
+    made, given, policy = blueprint_of(settings), settings.sandboxes, parts.inbox.policy
     caps = Caps(
         pids=made.pids,
         memory_bytes=made.memory_bytes,
@@ -83,8 +113,11 @@ def hands_of(settings: Settings, parts: Parts) -> Hands:
                 "tmp_bytes": str(caps.tmp_bytes),
                 "shm_bytes": str(caps.shm_bytes),
             },
+            egress=f"mitmproxy {version('mitmproxy')}" if policy else "",
         ),
         own_ports=_ports(settings),
+        egress=ProbePolicies(policy) if policy else None,
+        trusted=tuple(given.trust.values()),
     )
 
 

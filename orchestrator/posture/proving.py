@@ -36,6 +36,8 @@ class Findings:
 
     results: Sequence[Result]
     skipped: Mapping[str, str]
+    policy_generation: int | None = None
+    """The generation of the egress policy that was in force; None where there is no proxy."""
 
 
 class Battery(Protocol):
@@ -230,6 +232,7 @@ class Proving:
             ended_at=now,
             fingerprint=configuration.fingerprint(),
             configuration=configuration,
+            policy_generation=found.policy_generation,
             probes=[Tried.of(result) for result in found.results],
             skipped=dict(found.skipped),
         )

@@ -54,7 +54,9 @@ class SandboxBattery:
             raise _first(errors) from None
         except* (OSError, DockerException) as errors:
             raise Unavailable(f"the battery could not be set up: {_first(errors)}") from None
-        return Findings(judge(tried, configuration.tier, found, counted), skipped)
+        egress = self._hands.egress
+        generation = egress.generation if egress else None
+        return Findings(judge(tried, configuration.tier, found, counted), skipped, generation)
 
     def _configuration(self) -> Configuration:
         try:

@@ -1,6 +1,6 @@
 """What the battery works with: the very things that runs are prepared with."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.adapters.posture.host import Made
 from orchestrator.ports import Clock, Mounts, Sandbox, Sandboxes, Volumes
 from orchestrator.posture.probe import Caps
+from proxy.rules import SandboxPolicy
 
 
 class Door(Protocol):
@@ -22,6 +23,23 @@ class Door(Protocol):
 
     def close(self, run: RunId) -> None:
         """The run's token opens nothing any more. Idempotent."""
+        ...
+
+
+class Egress(Protocol):
+    """The egress proxy's policy, as far as the battery's sandboxes are in it."""
+
+    @property
+    def generation(self) -> int:
+        """The generation that is in force."""
+        ...
+
+    def environment(self, token: str) -> Mapping[str, str]:
+        """The variables that lead a sandbox's programs to the proxy."""
+        ...
+
+    async def admit(self, policies: Sequence[SandboxPolicy]) -> None:
+        """Have exactly these in force. Raises: Unavailable when they aren't in time."""
         ...
 
 
@@ -57,7 +75,10 @@ class Hands:
     caps: Caps
     made: Made
     own_ports: tuple[int, ...] = ()
-    second_door: bool = False
+    egress: Egress | None = None
+    """The egress proxy's policy; None where there is no proxy."""
+    trusted: tuple[str, ...] = ()
+    """Where the files with the authorities that a sandbox trusts are mounted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ class Playing:
         sandboxes, sandbox = self.hands.sandboxes, player.sandbox
         await sandboxes.write(sandbox, SCRIPT, script())
         await sandboxes.write(sandbox, ORDERS, json.dumps(asked).encode())
+        egress = self.hands.egress
         env = {
+            **(egress.environment(player.token) if egress else {}),
             "SANDGATE_ENTRANCE": f"http://{self.stage.place.gateway}:{self.stage.place.door}",
             "SANDGATE_RUN_TOKEN": player.token,
         }

@@ -16,10 +16,15 @@ from orchestrator.adapters.posture.hands import Hands, Player
 from orchestrator.adapters.posture.outside import Outside, outside
 from orchestrator.adapters.posture.playing import Playing
 from orchestrator.ports import SandboxSpec
+from orchestrator.posture.battery.egress import LISTED, OPEN
 from orchestrator.posture.battery.git import GRANTED, READ_ONLY, door_name
 from orchestrator.posture.probe import Place, Stage, Tokens
+from proxy.rules import Rule, SandboxPolicy
 
 PROJECT = "POSTURE"
+LISTED_RULE = Rule(
+    name="posture", host=LISTED, schemes=frozenset({"http", "https"}), paths=(f"{OPEN}**",)
+)
 
 
 @asynccontextmanager
@@ -42,11 +47,21 @@ async def set_stage(hands: Hands, live: set[RunId]) -> AsyncIterator[Playing]:
         tokens = Tokens(players["sandbox"].token, players["sibling"].token, new_run_token())
         playing = Playing(
             hands,
-            Stage(place, tokens, hands.caps, _item(0), second_door=hands.second_door),
+            Stage(
+                place,
+                tokens,
+                hands.caps,
+                _item(0),
+                second_door=hands.egress is not None,
+                trusted=hands.trusted,
+            ),
             canaries,
             players,
         )
         _open_sessions(playing, stack)
+        if hands.egress is not None:
+            stack.push_async_callback(hands.egress.admit, ())
+            await hands.egress.admit(_policies(playing))
         yield playing
 
 
@@ -132,6 +147,19 @@ def _open_sessions(playing: Playing, stack: AsyncExitStack) -> None:
     ended = _session(99, playing.players["sandbox"].sandbox.address, stage.tokens.ended)
     door.open(ended)
     door.close(ended.run)
+
+
+def _policies(playing: Playing) -> list[SandboxPolicy]:
+    """One host for the sandbox, which leads to nobody; nothing for the others."""
+    return [
+        SandboxPolicy(
+            run=session.run,
+            address=session.address,
+            token_sha256=session.token_sha256,
+            rules=(LISTED_RULE,) if who == "sandbox" else (),
+        )
+        for who, session in playing.sessions.items()
+    ]
 
 
 def _session(number: int, address: str, token: str) -> Session:

@@ -4,6 +4,9 @@ from orchestrator.posture.probe import Area, Probe, Stage, Wall
 
 NOT_THERE: tuple[str, ...] = ()
 MOUNTS = ("/workspace", "/home/agent", "/tmp", "/dev/shm")
+ALWAYS_MOUNTED = (
+    "/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/home/agent", "/tmp", "/workspace",
+)  # fmt: skip
 ENGINES = (
     "/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock",
     "/run/podman/podman.sock", "/run/crio/crio.sock", "/var/run/secrets",
@@ -23,7 +26,7 @@ OF_IMAGE = (
     "/bin/bash", "/etc", "/etc/passwd", "/etc/gitconfig", "/etc/resolv.conf", "/etc/hosts", "/opt",
     "/opt/sandgate", "/opt/opensandbox", "/usr/bin", "/usr/local/bin", "/usr/lib", "/run", "/var",
 )  # fmt: skip
-SECRET_WORDS = ("TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
+SECRET_WORDS = ("TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL")
 _P, _X, _L = Area.PROCESSES, Area.FILES, Area.LIMITS
 
 
@@ -114,8 +117,7 @@ FILES: tuple[Probe, ...] = (
     ),
     Probe(
         "mounts", _X, Wall.MOUNTS, "Exactly the mounts that every sandbox has are there.",
-        "mounts",
-        expected=("/ /etc/hostname /etc/hosts /etc/resolv.conf /home/agent /tmp /workspace",),
+        "mounts", lambda s: [*ALWAYS_MOUNTED, *s.trusted], ("exactly",),
     ),
     Probe(
         "mounts-nosuid", _X, Wall.MOUNTS, "No program on a mount runs as its owner.",

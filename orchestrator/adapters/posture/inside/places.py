@@ -111,11 +111,13 @@ def _look_at(path: str, about: os.stat_result, found: dict[str, list[str]]) -> N
         found["devices"].append(path)
 
 
-def mounts() -> str:
-    """What is mounted but for the kernel's own, in order."""
+def mounts(*wanted: str) -> Found:
+    """Whether just these are mounted, but for the kernel's own; else what is too much, what is missing."""
     points = [line[4] for line in _mountinfo()]
     ours = {point for point in points if not point.startswith(KERNELS)}
-    return " ".join(sorted(ours))
+    more, less = sorted(ours - set(wanted)), sorted(set(wanted) - ours)
+    told = [*(f"too much: {point}" for point in more), *(f"missing: {point}" for point in less)]
+    return "; ".join(told) or "exactly", " ".join(sorted(ours))
 
 
 def mounted_without(option: str, *points: str) -> str:
