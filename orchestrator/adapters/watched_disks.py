@@ -110,6 +110,8 @@ class WatchedDisks:
             if (found.get("Labels"), found.get("Options") or None) != (labels, None):
                 raise Forbidden(f"the volume {name} is there, and is not ours")
             os.chown(found["Mountpoint"], SANDBOX_USER, SANDBOX_USER)
+            # An empty one would be made by the engine to look like the image's folder, root's own.
+            (Path(found["Mountpoint"]) / "lost+found").mkdir(mode=0o700, exist_ok=True)
         if self._used(engine, task) > self._size_bytes:
             raise Forbidden(
                 f"the disk of task {task} holds more than its {self._size_bytes >> 20} MiB:"

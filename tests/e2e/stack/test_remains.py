@@ -64,7 +64,9 @@ def foreign_rules(name: str) -> Iterator[Callable[[], str]]:
     inside = """{
         set bind { type ipv4_addr; elements = { 10.0.0.2, 10.0.0.3 } }
         chain input { type filter hook input priority -10; policy accept; }
-        chain from_sandbox { ip saddr @bind accept comment "registered only" }
+        chain from_sandbox {
+            ip saddr @bind accept comment "registered only"
+        }
     }"""
     text = "".join(f"table {table} {inside}\n" for table in tables)
     nft("-f", "-", stdin=text)
