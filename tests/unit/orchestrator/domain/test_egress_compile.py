@@ -150,6 +150,16 @@ def test_what_is_partly_under_the_ceiling_is_opened_that_far() -> None:
     assert not rule.networks
 
 
+@pytest.mark.parametrize("mode", [Mode.HOLD, Mode.DENY])
+def test_what_forbids_or_holds_is_not_narrowed_by_a_ceiling(mode: Mode) -> None:
+    """The installation's own rules may go beyond its ceiling, and an engagement may still say no."""
+    above = Ceiling(hosts=("other.test",), methods=frozenset({"GET"}), ports=frozenset({80}))
+    policy = compiled(ground(A, POST, ceiling=above), replace(deny("a.corp.example"), mode=mode))
+    assert answer(policy, "https://a.corp.example/") == mode
+    assert answer(policy, "https://a.corp.example/", "POST") == mode
+    assert not policy.left_out
+
+
 def test_only_the_installation_opens_addresses_that_are_not_public() -> None:
     own = replace(A, networks=("10.0.0.0/8",))
     assert compiled(ground(own)).rules[0].networks == ("10.0.0.0/8",)
