@@ -12,6 +12,8 @@ from orchestrator.posture.probe import Probe, Stage, Tier, Who
 
 LONGEST = 400
 SAID_NOTHING = "nothing was said"
+SILENT = ("closed", "silent", "cut", "not told")
+"""Words of who got no answer."""
 NOT_HERE = "there is nothing of the kind on this machine"
 NOT_IN_TIER = "it isn't promised under gVisor"
 NO_SECOND_DOOR = "there is no egress proxy"
@@ -41,6 +43,12 @@ class Result:
     def ok(self) -> bool:
         agreed = self.probe.canary is None or self.counted == self.probe.canary
         return self.found.word in self.expected and agreed
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether it failed only because nobody answered: a busy machine does that, an open wall doesn't."""
+        silent = self.found.word in {SAID_NOTHING, *SILENT} or self.found.word.startswith("closed ")
+        return not self.ok and silent and self.counted in {None, 0}
 
     @property
     def told(self) -> str:

@@ -22,6 +22,8 @@ from orchestrator.posture.report import Acceptance, Configuration, Report, Signe
 log = structlog.get_logger()
 
 AGAIN_S = 15.0
+FAILED_AGAIN = timedelta(minutes=5)
+"""After a failure it is tried again so soon, and at once when we start: it may have been mended."""
 LOOK_S = 60.0
 """So often it is looked whether the configuration is still the one that was proven."""
 PENDING = "the walls of the sandboxes are being tried: as they are now, they were never proven"
@@ -104,6 +106,7 @@ class Proving:
     """The newest report of this configuration."""
     _acceptances: Sequence[Acceptance] = field(init=False, default=())
     _trouble: str = field(init=False, default="")
+    _looked: bool = field(init=False, default=False)
     _one_at_a_time: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     @property
@@ -207,10 +210,13 @@ class Proving:
             self._configuration = configuration
             self._report = await self.shelf.latest(configuration.fingerprint())
         if self._report is None:
+            self._looked = True
             return "change" if await self.shelf.latest() else "installation"
-        if self.clock.now() - self._report.ended_at >= self.every:
-            return "schedule"
-        return None
+        first, self._looked = not self._looked, True
+        since = self.clock.now() - self._report.ended_at
+        if self.closed and (first or since >= FAILED_AGAIN):
+            return "failure"
+        return "schedule" if since >= self.every else None
 
     def _in_force(self, report: Report) -> list[Acceptance]:
         now = self.clock.now()

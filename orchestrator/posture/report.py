@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.posture.judging import Result
 
-Why = Literal["installation", "change", "schedule", "by hand"]
+Why = Literal["installation", "change", "failure", "schedule", "by hand"]
 
 
 class Signer(Protocol):

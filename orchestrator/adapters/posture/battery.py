@@ -11,10 +11,11 @@ from entrance.errors import SandgateError, Unavailable
 from entrance.session import RunId
 from orchestrator.adapters.posture import host
 from orchestrator.adapters.posture.hands import Hands
+from orchestrator.adapters.posture.playing import Playing
 from orchestrator.adapters.posture.stage import set_stage
 from orchestrator.posture.battery import BATTERY
-from orchestrator.posture.judging import judge, why_skipped
-from orchestrator.posture.probe import Area, Probe
+from orchestrator.posture.judging import Result, judge, why_skipped
+from orchestrator.posture.probe import Area, Probe, Tier
 from orchestrator.posture.proving import Findings, Tell
 from orchestrator.posture.report import Configuration
 
@@ -48,7 +49,7 @@ class SandboxBattery:
                     if (why := why_skipped(probe, playing.stage, configuration.tier))
                 }
                 tried = [probe for probe in probes if probe.name not in skipped]
-                found, counted = await playing.play(tried, tell)
+                results = await self._play(playing, tried, configuration.tier, tell)
                 tell("removing the sandboxes")
         except* SandgateError as errors:
             raise _first(errors) from None
@@ -56,7 +57,19 @@ class SandboxBattery:
             raise Unavailable(f"the battery could not be set up: {_first(errors)}") from None
         egress = self._hands.egress
         generation = egress.generation if egress else None
-        return Findings(judge(tried, configuration.tier, found, counted), skipped, generation)
+        return Findings(results, skipped, generation)
+
+    async def _play(
+        self, playing: Playing, probes: Sequence[Probe], tier: Tier, tell: Tell
+    ) -> list[Result]:
+        """Try them; those that nobody answered once more, as the machine may have been busy."""
+        results = judge(probes, tier, *await playing.play(probes, tell))
+        again = [result.probe for result in results if result.unanswered]
+        if not again:
+            return results
+        tell(f"{len(again)} probes once more")
+        later = {one.probe.name: one for one in judge(again, tier, *await playing.play(again))}
+        return [later.get(result.probe.name, result) for result in results]
 
     def _configuration(self) -> Configuration:
         try:

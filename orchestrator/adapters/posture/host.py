@@ -6,6 +6,7 @@ import platform
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -130,8 +131,12 @@ def configuration(client: docker.DockerClient, bridge: Bridge, made: Made) -> Co
     )
 
 
+@lru_cache(maxsize=1)
 def code_sha256(root: Path) -> str:
-    """SHA-256 over the code that the walls are made of: paths and bytes. Blocking."""
+    """SHA-256 over the code that the walls are made of: paths and bytes. Blocking, once a process.
+
+    What runs is what was there at its start.
+    """
     whole = hashlib.sha256()
     for package in ("entrance", "orchestrator", "proxy", "images"):
         for file in sorted((root / package).rglob("*")):

@@ -233,6 +233,12 @@ FRAMING: tuple[Probe, ...] = (
             "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__"),
     ),
     _no("http2", _F, "HTTP/2 is not spoken.", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"),
+    Probe(
+        "egress-http2-in-tunnel", _E, _F, "HTTP/2 is not spoken in a tunnel either: it is not offered.",
+        "protocol",
+        lambda s: [s.place.gateway, s.place.egress, _connect(f"{LISTED}:443", _own(s)), LISTED],
+        ("http/1.1", "none"), second_door=True,
+    ),
     _plain(
         "plain-tunnel", "What is neither TLS nor HTTP is not carried in a tunnel.", "SSH-2.0-x\r\n"
     ),

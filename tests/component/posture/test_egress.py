@@ -1,8 +1,11 @@
 """The battery against the egress proxy, whole; and each control of it that is loosened is caught."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -12,7 +15,9 @@ from orchestrator.adapters.posture.script import script
 from orchestrator.posture.battery.egress import EGRESS, LISTED, OPEN
 from orchestrator.posture.judging import Result, found_in, judge, orders
 from orchestrator.posture.probe import Caps, Place, Probe, Stage, Tokens, Wall
+from proxy.authority import ensure
 from proxy.rules import Rule
+from tests.component.posture.loose_proxy import loose_proxy
 from tests.servers.egress import (
     ORIGIN,
     OTHER,
@@ -130,3 +135,23 @@ async def test_a_token_that_opens_from_elsewhere_is_caught(running: Egress) -> N
     await running.apply(foreign)
     probes = [probe for probe in PROBES if probe.wall is Wall.EGRESS_IDENTITY]
     assert set(bad(await play(running, probes))) == {"egress-siblings-token"}
+
+
+async def test_a_proxy_that_lets_everything_through_passes_no_probe(tmp_path: Path) -> None:
+    """HTTP/2 on, no policy, no identity, no look at what is asked: each is caught by its own probe."""
+    certificate, key = tmp_path / "ca.pem", tmp_path / "ca.key"
+    ensure(key, certificate, name="a test", now=datetime.now(UTC))  # noqa: TID251 - a real certificate
+    with loose_proxy(certificate, key) as port:
+        place = replace(STAGE.place, gateway="127.0.0.1", egress=port)
+        asked = orders(PROBES, replace(STAGE, place=place), "sandbox")
+        (tmp_path / "orders.json").write_text(json.dumps(asked))
+        (tmp_path / "posture.pyz").write_bytes(script())
+        argv = ("-I", tmp_path / "posture.pyz", tmp_path / "orders.json", "12")
+        running = await asyncio.create_subprocess_exec(
+            "python3", *argv, stdout=asyncio.subprocess.PIPE
+        )
+        out, _ = await running.communicate()
+    found = dict(filter(None, map(found_in, map(json.loads, out.splitlines()))))
+    results = judge(PROBES, "runc", found, {})
+    assert [result.probe.name for result in results if result.ok] == []
+    assert found["egress-http2-in-tunnel"].word == "h2"

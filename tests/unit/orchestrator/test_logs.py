@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import structlog
+from aiohttp.http_exceptions import BadHttpMessage
 
 from orchestrator import logs
 
@@ -147,6 +148,15 @@ def test_libraries_lines_leave_by_the_same_way(out: io.StringIO) -> None:
     (line,) = lines(out)
     assert line["logger"] == "aiohttp.server"
     assert line["event"] == "bad request with sgr_***"
+
+
+def test_a_request_that_is_no_http_is_a_line_without_a_trace(out: io.StringIO) -> None:
+    """Whoever sends such a request decides how often: it must not fill the log."""
+    error = BadHttpMessage("Duplicate Content-Length:\n\n  b'Content-Length: 60'")
+    logging.getLogger("aiohttp.server").error("Error handling %s", "10.0.0.2", exc_info=error)
+    (line,) = lines(out)
+    assert line["event"] == "Error handling 10.0.0.2: Duplicate Content-Length:"
+    assert (line["level"], "exception" in line) == ("warning", False)
 
 
 def test_warnings_are_lines_too(out: io.StringIO) -> None:

@@ -58,6 +58,7 @@ HOWS: Mapping[str, Callable[..., Any]] = {
     "through": tunnels.through,
     "tunnel": tunnels.tunnel,
     "plain_tunnel": tunnels.plain_tunnel,
+    "protocol": tunnels.protocol,
 }
 _SAYING = threading.Lock()
 

@@ -14,6 +14,7 @@ REFUSED = "refused"
 NOBODY = (b"can't be resolved", b"leads to where nothing is sent")
 """What the proxy says of an allowed name that leads nowhere that it may dial."""
 BAD_GATEWAYS = (502, 504)
+OPENED = re.compile(rb"HTTP/1\.[01] 2")
 TUNNEL_S = 5.0
 SILENT_S = 1.0
 Found = tuple[str, str]
@@ -54,6 +55,20 @@ def tunnel(host: str, port: int, connect: str, name: str, payload: str) -> Found
     return _in_tunnel(host, port, connect, payload, lambda plain: _secret(plain, name))
 
 
+def protocol(host: str, port: int, connect: str, name: str) -> Found:
+    """Open a tunnel, offer HTTP/2 and HTTP/1.1 in TLS, and say which was chosen; `none` for neither."""
+    try:
+        with socket.create_connection((host, port), timeout=TUNNEL_S) as plain:
+            plain.sendall(connect.encode("latin-1"))
+            opened = _head(plain)
+            if not OPENED.match(opened):
+                return word_for(opened, ended=True), f"CONNECT: {opened[:120].decode('latin-1')}"
+            with _secret(plain, name, "h2", "http/1.1") as inner:
+                return inner.selected_alpn_protocol() or "none", ""
+    except OSError as error:
+        return REFUSED, f"{type(error).__name__}: {error}"
+
+
 def plain_tunnel(host: str, port: int, connect: str, payload: str) -> Found:
     """Open a tunnel, and send bytes in it that are no TLS."""
     return _in_tunnel(host, port, connect, payload, lambda plain: plain)
@@ -70,7 +85,7 @@ def _in_tunnel(
         with socket.create_connection((host, port), timeout=TUNNEL_S) as plain:
             plain.sendall(connect.encode("latin-1"))
             opened = _head(plain)
-            if not re.match(rb"HTTP/1\.[01] 2", opened):
+            if not OPENED.match(opened):
                 return word_for(opened, ended=True), f"CONNECT: {opened[:120].decode('latin-1')}"
             with wrap(plain) as inner:
                 inner.sendall(payload.encode("latin-1"))
@@ -80,10 +95,12 @@ def _in_tunnel(
         return REFUSED, f"{type(error).__name__}: {error}"
 
 
-def _secret(plain: socket.socket, name: str) -> socket.socket:
+def _secret(plain: socket.socket, name: str, *protocols: str) -> ssl.SSLSocket:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
+    if protocols:
+        context.set_alpn_protocols(list(protocols))
     return context.wrap_socket(plain, server_hostname=name or None)
 
 

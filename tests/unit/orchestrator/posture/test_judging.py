@@ -47,6 +47,26 @@ def test_what_said_nothing_has_failed() -> None:
     assert result.told == SAID_NOTHING
 
 
+@pytest.mark.parametrize(
+    ("word", "counted", "unanswered"),
+    [
+        ("silent", 0, True),
+        (SAID_NOTHING, 0, True),
+        ("closed TimeoutError", 0, True),
+        ("closed", 1, False),
+        ("reached", 0, False),
+        ("200", 0, False),
+        ("403", 0, False),
+    ],
+)
+def test_who_got_no_answer_is_told_from_who_got_a_wrong_one(
+    word: str, counted: int, *, unanswered: bool
+) -> None:
+    one = probe(expected=("403",), canary=0)
+    [result] = judge([one], "runc", {"way": Found(word)}, {"way": counted})
+    assert result.unanswered is unanswered
+
+
 def test_another_tier_may_find_another_word() -> None:
     one = probe(expected=("EPERM",), gvisor=("ENOSYS",))
     found = {"way": Found("ENOSYS")}

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from entrance.errors import Conflict, NotFound, Unavailable
-from orchestrator.posture.proving import PENDING, Proving, Waiver
+from orchestrator.posture.proving import FAILED_AGAIN, PENDING, Proving, Waiver
 from tests.fakes.clock import FakeClock
 from tests.fakes.posture import CONFIGURATION, FakeBattery, FakeShelf, Key
 from tests.waiting import until
@@ -112,6 +112,23 @@ async def test_a_failure_closes_the_gate_and_says_what_to_do() -> None:
     assert "two" not in proving.closed
     with pytest.raises(Unavailable, match="one"):
         await proving.check()
+
+
+async def test_after_a_failure_it_is_tried_again_at_the_next_start_and_every_few_minutes() -> None:
+    site = Site(battery=FakeBattery({"one": "reached", "two": "closed"}))
+    await site.proving().prove("by hand")
+    again = site.proving()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(again.run())
+        await until(lambda: site.battery.times == 2)
+        assert "one" in again.closed
+        site.battery.finds["one"] = "closed"
+        await asyncio.sleep(0.02)
+        assert site.battery.times == 2
+        site.clock.advance(FAILED_AGAIN.total_seconds())
+        await until(lambda: not again.closed)
+        task.cancel()
+    assert [report.why for report in site.shelf.reports[1:]] == ["failure", "failure"]
 
 
 async def test_a_battery_that_cannot_run_keeps_the_gate_closed_until_it_can() -> None:
