@@ -6,11 +6,11 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import structlog
 from mitmproxy.connection import Connection as Transport
-from mitmproxy.options import Options
 from mitmproxy.proxy import commands, events, server_hooks
 from mitmproxy.proxy.layer import NextLayerHook
 from mitmproxy.proxy.layers import tls, websocket
@@ -27,6 +27,19 @@ from proxy.reading import Rejected, reading
 from proxy.records import Attempt
 from proxy.tunnels import Tunnels
 
+OPTIONS = SimpleNamespace(
+    tcp_timeout=600,
+    connection_strategy="lazy",
+    validate_inbound_headers=True,
+    http2=False,
+    rawtcp=False,
+    websocket=True,
+    store_streamed_bodies=False,
+    stream_large_bodies=None,
+    body_size_limit=None,
+    proxy_debug=False,
+)
+"""What mitmproxy's core looks at of its options; its own object copies each value at every look."""
 MAX_RESPONSE_HEAD = 256 << 10
 _RESET = struct.pack("ii", 1, 0)
 _log = structlog.get_logger(__name__)
@@ -40,10 +53,9 @@ class Connection(LiveConnectionHandler):
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        options: Options,
         door: Door,
     ) -> None:
-        super().__init__(reader, writer, options, ProxyMode.parse("regular"))
+        super().__init__(reader, writer, OPTIONS, ProxyMode.parse("regular"))  # type: ignore[arg-type]
         self._socket: socket.socket = writer.get_extra_info("socket")
         self.layer, first = reading(self.layer.context, HTTPMode.regular)
         self.caller = Caller(

@@ -13,10 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import structlog
-from mitmproxy.options import Options
 
 from proxy.applied import Applied
 from proxy.authority import Authority
@@ -30,7 +28,6 @@ from proxy.usage import Usage
 LOOK_S = 0.1
 """How often the policy file is looked at."""
 SAVE_EVERY = 20
-IDLE_S = 600
 MAX_CONNECTIONS = 256
 """Of one address at a time."""
 FLUSH_S = 5.0
@@ -65,7 +62,6 @@ class Engine:
     def __init__(self, config: Config, door: Door) -> None:
         self._config = config
         self._door = door
-        self._options = _options()
         self._by_address: Counter[str] = Counter()
 
     async def serve(self, ending: asyncio.Event) -> None:
@@ -92,7 +88,7 @@ class Engine:
         if self._by_address[address] >= MAX_CONNECTIONS:
             writer.transport.abort()
             return
-        connection = Connection(reader, writer, self._options, self._door)
+        connection = Connection(reader, writer, self._door)
         self._door.connections.add(connection)
         self._by_address[address] += 1
         try:
@@ -104,8 +100,8 @@ class Engine:
                 del self._by_address[address]
 
     async def _look_after(self) -> None:
-        applied, usage = self._door.applied, self._door.usage
-        looks = 0
+        applied, usage, recorder = self._door.applied, self._door.usage, self._door.recorder
+        looks, shown = 0, None
         while True:
             if applied.refresh():
                 _log.info("policy_applied", generation=applied.generation, trouble=applied.trouble)
@@ -114,7 +110,9 @@ class Engine:
             looks += 1
             if looks % SAVE_EVERY == 0:
                 usage.save()
-            applied.show(self._door.status())
+                shown = None  # what changes all the time is shown now and then
+            if shown != (shown := (applied.generation, applied.trouble, recorder.connected)):
+                applied.show(self._door.status())
             await asyncio.sleep(LOOK_S)
 
     def _cut_removed(self) -> None:
@@ -155,20 +153,3 @@ async def _serve(config: Config, applied: Applied, authority: Authority) -> None
     )
     with suppress(asyncio.CancelledError):
         await Engine(config, door).serve(ending)
-
-
-def _options() -> Options:
-    """mitmproxy's, and those that its addons would define."""
-    options = Options(http2=False, rawtcp=False, websocket=True)
-    options.tcp_timeout = IDLE_S
-    of_addons: tuple[tuple[str, Any, Any], ...] = (
-        ("connection_strategy", str, "lazy"),
-        ("validate_inbound_headers", bool, True),
-        ("store_streamed_bodies", bool, False),
-        ("stream_large_bodies", str | None, None),
-        ("body_size_limit", str | None, None),
-        ("proxy_debug", bool, False),
-    )
-    for name, kind, value in of_addons:
-        options.add_option(name, kind, value, "")
-    return options

@@ -117,7 +117,7 @@ def prepare(here: Installation, client: docker.DockerClient, image: str) -> bool
         made = ensure(files.key, files.certificate, name=here.name, now=now)
         bundle = _images_bundle(here, client, image) + files.certificate.read_bytes()
         if made or not files.bundle.exists() or files.bundle.read_bytes() != bundle:
-            _replace(files.trust_store, _for_java(bundle))
+            _replace(files.trust_store, java_store(bundle))
             _replace(files.bundle, bundle)
             made = True
     except OSError as error:
@@ -183,8 +183,8 @@ def _file_of(client: docker.DockerClient, image: str, path: str) -> bytes:
     raise StepFailed(f"{path} can't be read of the image {image}", why="it is no file")
 
 
-def _for_java(bundle: bytes) -> bytes:
-    """Old authorities with a number that none may have any more are left out, where they can't be read."""
+def java_store(bundle: bytes) -> bytes:
+    """The authorities as Java reads them. Old ones whose number none may have any more are left out."""
     certificates = []
     for pem in _PEM.findall(bundle):
         with warnings.catch_warnings(), suppress(ValueError):

@@ -35,7 +35,8 @@ SANDBOX, OTHER = "10.7.0.2", "10.7.0.3"
 TOKEN, OTHER_TOKEN = "token-of-run-1", "token-of-run-2"
 NEAR = "11.0.0.1"
 """A public address of the proxy's own machine."""
-ORIGIN, EVIL, RESOLVER = "11.0.0.10", "11.0.0.66", "11.0.0.53"
+ORIGIN, EVIL, RESOLVER, SITE = "11.0.0.10", "11.0.0.66", "11.0.0.53", "11.0.0.20"
+INDEX = "index.example"
 HTTP, HTTPS = (80, 8081), (443, 8443)
 ALLOWED = "allowed.example"
 NAMES: Mapping[str, Sequence[Sequence[str]]] = {
@@ -44,6 +45,7 @@ NAMES: Mapping[str, Sequence[Sequence[str]]] = {
         for name in (ALLOWED, "sub.any.example", "pinned.example", "typed.example", "small.example")
     },
     "evil.example": [[EVIL]],
+    INDEX: [[SITE]],
     "untrusted.example": [[ORIGIN]],
     "private.example": [["127.0.0.1"]],
     "mapped.example": [["::ffff:127.0.0.1"]],
@@ -99,6 +101,7 @@ class Egress:
     """All of it, running."""
 
     near: Namespace
+    far: Namespace
     origin: Origin
     evil: Origin
     names: NameServer
@@ -216,28 +219,30 @@ def credentials(token: str = TOKEN, user: str = "run") -> str:
 @asynccontextmanager
 async def egress(folder: Path) -> AsyncIterator[Egress]:
     """Start all of it. Needs root."""
-    with joined([f"{NEAR}/24"], [f"{one}/24" for one in (ORIGIN, EVIL, RESOLVER)]) as (near, far):
+    with joined([f"{NEAR}/24"], [f"{one}/24" for one in (ORIGIN, EVIL, RESOLVER, SITE)]) as (
+        near,
+        far,
+    ):
         for address in (PROXY, SANDBOX, OTHER):
             near.ip("address", "add", f"{address}/32", "dev", "lo")
+        # Programs that don't say from where speak as the first sandbox.
+        near.ip("route", "replace", "local", PROXY, "dev", "lo", "src", SANDBOX, "table", "local")
         web = WebAuthority(folder)
         origin, evil, names = Origin(), Origin(), NameServer(NAMES)
         with far.entered():
             resolver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             resolver.bind((RESOLVER, 53))
-            listening = [
-                (one, port, socket.create_server((address, port)))
-                for one, address in ((origin, ORIGIN), (evil, EVIL))
-                for port in HTTP + HTTPS
-            ]
-        for one, port, sock in listening:
-            await one.start(sock, _context(web, one is evil) if port in HTTPS else None)
+        for one, address in ((origin, ORIGIN), (evil, EVIL)):
+            for port in HTTP + HTTPS:
+                context = _context(web, one is evil) if port in HTTPS else None
+                await one.start(listening(far, address, port), context)
         await names.start(resolver)
         async with recorder_server(folder / "log.sock") as log:
             mounts = _files(folder)
             now = datetime.now(UTC)  # noqa: TID251 - certificates are looked at with the real clock
             ensure(folder / "egress-ca.key", folder / "egress-ca.pem", name="a test", now=now)
             process = await _start(near, folder, web, mounts)
-            running = Egress(near, origin, evil, names, log, folder, web, process, mounts)
+            running = Egress(near, far, origin, evil, names, log, folder, web, process, mounts)
             try:
                 await running.apply(sandbox(*RULES), other())
                 await until(lambda: running.status.get("recorder") is True)
@@ -247,6 +252,12 @@ async def egress(folder: Path) -> AsyncIterator[Egress]:
                 names.stop()
                 await origin.stop()
                 await evil.stop()
+
+
+def listening(space: Namespace, address: str, port: int) -> socket.socket:
+    """A listening socket in it."""
+    with space.entered():
+        return socket.create_server((address, port))
 
 
 async def stop(process: asyncio.subprocess.Process) -> None:

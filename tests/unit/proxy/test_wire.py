@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from proxy.decision import Cause
-from proxy.wire import MAX_HEADERS, Wire, flaw, sent_on, wants_upgrade
+from proxy.decision import Cause, Deny
+from proxy.wire import MAX_HEADERS, Wire, flaw, sent_on, tunnel_to, wants_upgrade
 
 HOST = ("Host", "a.example")
 
@@ -60,6 +60,7 @@ def test_a_sound_request_has_no_flaw(sound: Wire) -> None:
         pytest.param(wire(HOST, port=8443), Cause.DISAGREEMENT, id="Host without the port"),
         pytest.param(wire(HOST, authority="b.example"), Cause.DISAGREEMENT, id="absolute form"),
         pytest.param(wire(HOST, authority="u@a.example"), Cause.MALFORMED, id="userinfo"),
+        pytest.param(wire(HOST, tls=False, sni=None), Cause.MALFORMED, id="https in clear"),
         pytest.param(wire(HOST, sni="b.example"), Cause.DISAGREEMENT, id="SNI of another"),
         pytest.param(wire(HOST, sni=None), Cause.MALFORMED, id="no SNI"),
         pytest.param(wire(HOST, sni="10.0.0.1"), Cause.MALFORMED, id="address as SNI"),
@@ -145,3 +146,35 @@ def test_neither_the_proxys_credentials_nor_a_header_that_names_them_are_sent_on
         ]
     )
     assert sent == (HOST, ("Accept", "*/*"), ("Content-Length", "3"))
+
+
+PLACE = ("Host", "a.example:443")
+
+
+@pytest.mark.parametrize("headers", [(), (PLACE,), (("host", "A.example."),)])
+def test_a_tunnel_leads_to_its_one_canonical_place(headers: tuple[tuple[str, str], ...]) -> None:
+    assert tunnel_to("A.Example.:443", headers) == ("a.example", 443)
+
+
+@pytest.mark.parametrize(
+    ("authority", "headers", "cause"),
+    [
+        ("a.example", (), Cause.MALFORMED),
+        ("10.0.0.1:443", (), Cause.MALFORMED),
+        ("[::1]:443", (), Cause.MALFORMED),
+        ("u@a.example:443", (), Cause.MALFORMED),
+        ("a.example:443", (("Host", "u@a.example:443"),), Cause.MALFORMED),
+        ("a.example:443", (("Host", "b.example:443"),), Cause.DISAGREEMENT),
+        ("a.example:443", (("Host", "a.example:80"),), Cause.DISAGREEMENT),
+        ("a.example:443", (PLACE, ("Host", "b.example:443")), Cause.DISAGREEMENT),
+        ("a.example:443", (PLACE, ("Content-Length", "0")), Cause.BODY),
+        ("a.example:443", (PLACE, ("Transfer-Encoding", "chunked")), Cause.BODY),
+        ("a.example:443", (PLACE, ("X", "a" * MAX_HEADERS)), Cause.HEADER_SIZE),
+    ],
+)
+def test_a_tunnel_that_names_no_one_place_is_refused(
+    authority: str, headers: tuple[tuple[str, str], ...], cause: Cause
+) -> None:
+    found = tunnel_to(authority, headers)
+    assert isinstance(found, Deny)
+    assert found.cause is cause
