@@ -129,7 +129,7 @@ def test_a_firewall_that_can_not_be_restored_ends_what_runs_and_lets_nothing_sta
     with damage.taken_over(bridge_of(own.here)):
         ended = own.ended(run["task"])
         assert (ended["outcome"], ended["cause"]) == ("failed", "firewall"), ended
-        assert "can't be made again" in ended["exit"]["detail"]
+        assert "can't be made again" in ended["evidence"]["exit"]["detail"]
         assert own.containers() == []
         says = sandbox_network(own)
         assert not says["ok"]
