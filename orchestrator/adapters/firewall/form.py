@@ -60,8 +60,9 @@ def _facts(kind: str, facts: Mapping[str, Any]) -> str:
 
 
 def _uncounted(expression: Any) -> Any:
-    """A counter counts."""
-    return "counter" if isinstance(expression, Mapping) and "counter" in expression else expression
+    """A counter counts; one with a name is a part of its own."""
+    counts = isinstance(expression, Mapping) and isinstance(expression.get("counter"), Mapping)
+    return "counter" if counts else expression
 
 
 def _text(value: Any) -> str:

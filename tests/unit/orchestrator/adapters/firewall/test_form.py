@@ -9,6 +9,7 @@ import pytest
 from orchestrator.adapters.firewall.form import unlike
 
 DROP, COUNTER = {"drop": None}, {"counter": {"packets": 0}}
+NAMED = {"counter": "dropped_rest"}
 WANTED: dict[str, Any] = {
     "nftables": [
         {"metainfo": {"version": "1.0.6"}},
@@ -66,6 +67,11 @@ def test_what_is_the_same_is_not_told(change: Callable[[dict[str, Any]], object]
             lambda x: entry(x, 6).update(expr=[{"accept": None}]),
             "what chain input does was changed",
             id="another rule under the same name",
+        ),
+        pytest.param(
+            lambda x: entry(x, 6).update(expr=[NAMED, DROP]),
+            "what chain input does was changed",
+            id="counted elsewhere",
         ),
         pytest.param(
             lambda x: x["nftables"].append(x["nftables"].pop(5)),
