@@ -39,20 +39,23 @@ PROCESSES: tuple[Probe, ...] = (
     Probe(
         "pid1-environment", _P, Wall.EXECD,
         "The environment of the process that watches the agent, with its token, is closed.",
-        "reads", lambda _: ["/proc/1/environ", "/proc/1/auxv"],
+        "reads", lambda _: ["/proc/1/environ", "/proc/1/auxv"], gvisor=NOT_THERE,
     ),
     Probe(
         "pid1-memory", _P, Wall.EXECD, "Its memory is closed.",
         "opens", lambda _: ["read", "/proc/1/mem", "/proc/1/maps", "/proc/1/stack"],
+        gvisor=("closed", "/proc/1/maps"),
     ),
     Probe(
         "pid1-files", _P, Wall.EXECD, "Its open files, its root and its folder are closed.",
         "reads", lambda _: ["/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/1/map_files"],
+        gvisor=NOT_THERE,
     ),
     Probe(
         "pid1-output", _P, Wall.EXECD,
         "Its output is no way onto the host's disk, past every quota.",
         "opens", lambda _: ["write", "/proc/1/fd/0", "/proc/1/fd/1", "/proc/1/fd/2", "/proc/1/mem"],
+        gvisor=NOT_THERE,
     ),
     Probe(
         "pid1-signals", _P, Wall.EXECD, "No signal ends or stops it.",
@@ -130,7 +133,7 @@ FILES: tuple[Probe, ...] = (
     Probe(
         "devices", _X, Wall.MOUNTS, "Only the harmless devices are there.",
         "devices", expected=("full null random tty urandom zero",),
-        gvisor=("full null random tty urandom zero", "full null ptmx random tty urandom zero"),
+        gvisor=("full null random tty urandom zero", "full fuse null random tty urandom zero"),
     ),
     Probe(
         "make-device", _X, Wall.CAPABILITIES, "No device can be made.",

@@ -9,7 +9,7 @@ from orchestrator.posture.probe import Area, Probe, Wall
 REFUSED = ("EPERM",)
 REFUSED_BY_GVISOR = (
     "EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT",
-    "EOPNOTSUPP", "EINVAL", "ENODEV",
+    "EOPNOTSUPP", "ENOTSUP", "EINVAL", "ENODEV",
 )  # fmt: skip
 NOT_THERE: tuple[str, ...] = ()
 """Under gVisor it acts on a kernel that is the sandbox's own: nothing is promised."""
@@ -61,7 +61,9 @@ SOCKETS: tuple[Probe, ...] = (
     ),
 )  # fmt: skip
 CALLS: tuple[Probe, ...] = (
-    _call("io-uring", "No io_uring, which passes by the filter.", (425, 425), 1, 0),
+    _call(
+        "io-uring", "No io_uring, which passes by the filter.", (425, 425), 1, 0, gvisor=NOT_THERE
+    ),
     _call("userfaultfd", "No page faults handled by the program.", (323, 282), 0),
     _call("ptrace", "No process is traced.", (101, 117), 16, NOBODY, 0, 0, gvisor=NOT_THERE),
     _call(
@@ -96,7 +98,7 @@ CALLS: tuple[Probe, ...] = (
     _call("fanotify", "No file system is watched as a whole.", (300, 262), -1, 0),
     _call("kernel-module", "No module is loaded.", (175, 105), 0, 0, 0),
     _call("kexec", "No other kernel is started.", (246, 104), 0, 0, 0, 0),
-    _call("kernel-log", "The kernel's log is closed.", (103, 116), 3, 0, 0),
+    _call("kernel-log", "The kernel's log is closed.", (103, 116), 3, 0, 0, gvisor=NOT_THERE),
     _call("reboot", "The machine is not restarted.", (169, 142), 0, 0, 0, 0),
     _call("hostname", "The host is not renamed.", (170, 161), 0, 0, gvisor=NOT_THERE),
     _call("swap", "No swap is switched on.", (167, 224), 0, 0),

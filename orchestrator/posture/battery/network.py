@@ -170,7 +170,10 @@ NETWORK: tuple[Probe, ...] = (
 
 _D, _R = Area.NAMES, Wall.RESOLVER
 NAMES: tuple[Probe, ...] = (
-    Probe("dns-engine", _D, _R, "The engine's resolver asks nobody.", "dns", lambda _: ["127.0.0.11"]),
+    Probe(
+        "dns-engine", _D, _R, "The engine's resolver asks nobody.",
+        "dns", lambda _: ["127.0.0.11"], ("closed", "refused"),
+    ),
     Probe(
         "dns-engine-tcp", _D, _R, "The engine's resolver asks nobody over TCP either.",
         "dns_tcp", lambda _: ["127.0.0.11"],
