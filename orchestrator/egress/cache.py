@@ -21,6 +21,8 @@ _CACHED = re.compile(r"egress-[0-9]{8}\.[0-9a-f]{16}\.[0-9a-f]{8}\.parquet")
 GROUP_ROWS = 8192
 """So many rows are read or passed over together; they are sorted by run, which is mostly asked for."""
 
+_PART = re.compile(r"\.egress-[0-9]{8}\.[0-9a-f.]+\.parquet\.([0-9]+)\.part")
+
 Progress = Callable[[int, int], None]
 """Told how many of how many segments are ready."""
 
@@ -58,8 +60,14 @@ def sweep(folder: Path, kept: Iterable[Segment] = ()) -> None:
     names = {name_of(segment) for segment in kept if segment.seal}
     with suppress(OSError):
         for path in folder.iterdir():
-            if _CACHED.fullmatch(path.name) and path.name not in names:
+            if (_CACHED.fullmatch(path.name) and path.name not in names) or _left(path.name):
                 path.unlink(missing_ok=True)
+
+
+def _left(name: str) -> bool:
+    """Whether it is half a file of a process that is gone."""
+    found = _PART.fullmatch(name)
+    return found is not None and not Path(f"/proc/{found[1]}").exists()
 
 
 def _make(connection: duckdb.DuckDBPyConnection, segment: Segment, path: Path) -> None:

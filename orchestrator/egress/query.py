@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Timer
 from types import TracebackType
 from typing import Any, Self
@@ -45,6 +46,8 @@ class Answer:
     _process: "subprocess.Popen[bytes]"
     _limits: Limits
     _told: Progress
+    _spare: "TemporaryDirectory[str]"
+    """What the process has put aside goes with it, however it ends."""
     _timer: Timer = field(init=False)
     _late: bool = field(init=False, default=False)
 
@@ -103,6 +106,7 @@ class Answer:
         self._timer.cancel()
         self._process.kill()
         self._process.communicate(timeout=ENDING_S)
+        self._spare.cleanup()
 
 
 def query(folder: Path, sql: str, *, limits: Limits = Limits(), told: Progress = silent) -> Answer:
@@ -113,16 +117,17 @@ def query(folder: Path, sql: str, *, limits: Limits = Limits(), told: Progress =
         "rows": limits.rows,
         "memory_bytes": limits.memory_bytes,
     }
+    spare = TemporaryDirectory(prefix="sandgate-query-")
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", "orchestrator.egress.answer"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={},
+        env={"TMPDIR": spare.name},
         cwd="/",
     )
     if process.stdin:
         process.stdin.write(orjson.dumps(asked))
         process.stdin.close()
         process.stdin = None
-    return Answer(process, limits, told)
+    return Answer(process, limits, told, spare)

@@ -1,5 +1,6 @@
 """The log's lines in their order, from any place on: across segments, and while they are being written."""
 
+import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,19 +141,29 @@ def near_the_end(folder: Path, back_bytes: int) -> Place:
 
 def find(folder: Path, seq: int) -> Line | None:
     """The line with this number; None when it isn't there (any more). Raises: NotFound, Unavailable."""
-    mark = b'{"seq":%d,' % seq
     for segment in segments(folder):
         seal = segment.seal
         if seal and not seal.first_seq <= seq <= seal.last_seq:
             continue
         try:
-            with segment.path.open("rb") as file:
-                for raw in file:
-                    if raw.startswith(mark) and raw.endswith(b"\n"):
-                        return _line(raw[:-1])
+            raw = _found(segment.path, seq)
         except OSError as error:
             raise Unavailable(f"{segment.path} can't be read: {error.strerror}") from error
+        if raw:
+            return _line(raw)
     return None
+
+
+def _found(path: Path, seq: int) -> bytes:
+    """The whole line that begins with this number; nothing when there is none."""
+    mark = b'{"seq":%d,' % seq
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return b""
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            at = 0 if data[: len(mark)] == mark else data.find(b"\n" + mark) + 1
+            end = data.find(b"\n", at)
+            return data[at:end] if data[at : at + len(mark)] == mark and end >= 0 else b""
 
 
 def end(folder: Path) -> Place:

@@ -4,6 +4,7 @@ import datetime as dt
 import ipaddress
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,10 @@ class Collector:
     trouble: list[str] = field(default_factory=list)
     close_after: int = 0
     """A connection is closed after so many messages; 0: never."""
+    closed: int = 0
+    """So many connections were closed so."""
+    resets: int = 0
+    """So many connections are reset at once, before anything of them is read."""
 
 
 @contextmanager
@@ -47,15 +52,22 @@ def udp() -> Iterator[Collector]:
 
 
 @contextmanager
-def tcp(context: ssl.SSLContext | None = None, close_after: int = 0) -> Iterator[Collector]:
+def tcp(
+    context: ssl.SSLContext | None = None, *, close_after: int = 0, resets: int = 0
+) -> Iterator[Collector]:
     """A collector of octet-counted messages over TCP, or over TLS."""
     with socket.create_server((LOCALHOST, 0)) as server:
-        collector = Collector(server.getsockname()[1], close_after=close_after)
+        collector = Collector(server.getsockname()[1], close_after=close_after, resets=resets)
 
         def serve() -> None:
             while True:
                 connection, _ = server.accept()
                 collector.connections += 1
+                if collector.connections <= collector.resets:
+                    no_linger = struct.pack("ii", 1, 0)  # closing then resets: see socket(7)
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
+                    connection.close()
+                    continue
                 threading.Thread(
                     target=_read, args=(connection, context, collector), daemon=True
                 ).start()
@@ -73,7 +85,8 @@ def _read(plain: socket.socket, context: ssl.SSLContext | None, collector: Colle
                 collector.got.append(stream.read(int(length)))
                 taken += 1
                 if taken == collector.close_after:
-                    return
+                    break
+        collector.closed += 1
     except OSError as error:
         collector.trouble.append(str(error))
 

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
+import stamina
 import typer
 from pydantic import SecretStr
 from rich.console import Console
@@ -110,6 +111,9 @@ def export(
     json: JsonFlag = False,
 ) -> None:
     """Send the log on: each record once, going on where the last export to this target ended."""
+    stamina.instrumentation.set_on_retry_hooks(
+        ()
+    )  # we tell of each try ourselves, and not on stdout
     folder = log_folder(log)
     asked = wanted(run=run, host=host, door=door, decision=decision, since=since)
     if form is Form.PARQUET:

@@ -1,7 +1,7 @@
 """Syslog over UDP (RFC 5426), TCP (RFC 6587) and TLS (RFC 5425).
 
 Syslog acknowledges nothing. Over TCP a batch counts as handed over once the other side's kernel has
-acknowledged all of it; over UDP once it was sent.
+acknowledged all of it, and the connection was not reset; over UDP once it was sent.
 """
 
 import fcntl
@@ -92,12 +92,13 @@ class SyslogTarget:
             if time.monotonic() > until:
                 raise TimeoutError("it does not acknowledge what is sent")
             time.sleep(LOOK_S)
-        if _gone(connection):
-            raise ConnectionResetError("it has closed the connection")
+        # Whoever closes without having read all resets the connection, which raises here.
+        if _closed(connection):
+            self.close()
 
     def _open(self) -> socket.socket:
         """The connection; a new one when there is none, or the collector has closed it meanwhile."""
-        if self._socket and self._collector.scheme != "udp" and _gone(self._socket):
+        if self._socket and self._collector.scheme != "udp" and _lost(self._socket):
             self.close()
         self._socket = self._socket or self._connected()
         return self._socket
@@ -142,14 +143,19 @@ def _unacknowledged(connection: socket.socket) -> int:
     return count
 
 
-def _gone(connection: socket.socket) -> bool:
-    """Whether the other side has closed: collectors say nothing else."""
+def _closed(connection: socket.socket) -> bool:
+    """Whether the other side has closed: collectors say nothing else. Raises: OSError when it was reset."""
     connection.settimeout(0)
     try:
         return not connection.recv(1)
     except (BlockingIOError, ssl.SSLWantReadError):
         return False
-    except OSError:
-        return True
     finally:
         connection.settimeout(TIMEOUT_S)
+
+
+def _lost(connection: socket.socket) -> bool:
+    try:
+        return _closed(connection)
+    except OSError:
+        return True

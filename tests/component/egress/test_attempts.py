@@ -124,6 +124,18 @@ def test_parquet_is_nobody_elses_to_read_and_no_half_file_is_left(log: FakeEgres
     assert not list(log.folder.glob(".*"))
 
 
+def test_half_a_file_of_a_process_that_is_gone_is_removed(log: FakeEgressLog) -> None:
+    log.attempt()
+    log.seal()
+    rows(log.folder, "FROM attempts")
+    name = parquet(log)[0].name
+    gone, ours = (log.folder / f".{name}.{pid}.part" for pid in (2**22 + 1, os.getpid()))
+    gone.touch()
+    ours.touch()
+    rows(log.folder, "FROM attempts")
+    assert (gone.exists(), ours.exists()) == (False, True)
+
+
 def test_a_copy_that_cannot_be_written_to_is_read_all_the_same(log: FakeEgressLog) -> None:
     log.attempt()
     log.seal()

@@ -1,5 +1,6 @@
 """Anybody's SQL reads the log's attempts, and does nothing else."""
 
+import tempfile
 import time
 from pathlib import Path
 
@@ -207,10 +208,12 @@ def test_a_mistake_is_told_as_the_database_says_it(folder: Path) -> None:
         pass
 
 
-def test_what_is_left_in_the_middle_leaves_no_process(folder: Path) -> None:
+def test_what_is_left_in_the_middle_leaves_no_process_and_no_file(folder: Path) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("sandgate-query-*"))
     with query(folder, "SELECT unnest(range(1000000))", limits=Limits(rows=10**6)) as answer:
         assert next(iter(answer.rows())) == [0]
     assert answer._process.returncode is not None
+    assert set(Path(tempfile.gettempdir()).glob("sandgate-query-*")) <= before
 
 
 def test_where_there_is_no_log_that_is_said(tmp_path: Path) -> None:

@@ -327,15 +327,30 @@ def test_syslog_over_tcp_is_octet_counted(log: FakeEgressLog, cursor: CursorFile
     assert got.connections == 1
 
 
-def test_a_collector_that_closes_is_connected_to_again(
+def test_a_collector_that_has_closed_is_connected_to_again(
     log: FakeEgressLog, cursor: CursorFile
 ) -> None:
-    with collectors.tcp(close_after=1) as got:
+    with collectors.tcp(close_after=7) as got:
         target = SyslogTarget(Collector.at(f"tcp://127.0.0.1:{got.port}"), "host")
-        sent(log, target, cursor, form="jsonl", batch_bytes=100)  # a record a batch
-        wait_for(lambda: set(texts(got.got)) == set(range(1, 8)))
+        sent(log, target, cursor, form="jsonl")
+        wait_for(lambda: got.closed == 1)
+        log.attempt()
+        sent(log, target, cursor, form="jsonl")
+        wait_for(lambda: len(got.got) == 9)
         target.close()
-    assert got.connections > 1
+    assert texts(got.got) == list(range(1, 10))
+    assert got.connections == 2
+
+
+def test_what_a_collector_has_reset_is_sent_again(log: FakeEgressLog, cursor: CursorFile) -> None:
+    heard: list[str] = []
+    with collectors.tcp(resets=2) as got:
+        target = SyslogTarget(Collector.at(f"tcp://127.0.0.1:{got.port}"), "host")
+        sent(log, target, cursor, form="jsonl", told=heard.append)
+        wait_for(lambda: len(got.got) == 7)
+        target.close()
+    assert texts(got.got) == [1, 2, 3, 4, 5, 6, 7]
+    assert len(heard) == 2
 
 
 def test_syslog_over_tls_checks_who_it_talks_to(
