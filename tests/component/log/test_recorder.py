@@ -12,7 +12,7 @@ import pytest
 
 from entrance.decision import Allow, Hold
 from entrance.log.egress_log import EgressLog
-from entrance.log.recorder import Recorder
+from entrance.log.recorder import UNANSWERED, Recorder
 from entrance.log.records import Decided
 from entrance.log.wire import LINE_BYTES
 from entrance.registry import SessionRegistry
@@ -175,6 +175,13 @@ async def test_what_is_no_record_is_refused_and_the_next_is_taken(
     assert answer["id"] in {None, 1}
     assert await proxy.ask(decided=DECIDED) == {"id": 1, "seq": 2}
     assert len(place.lines()) == 1
+
+
+async def test_however_much_is_refused_the_next_is_taken(proxy: Proxy) -> None:
+    proxy.writer.writelines([b"{}\n"] * (UNANSWERED + 10))
+    for _ in range(UNANSWERED + 10):
+        assert (await proxy.answer())["error"]
+    assert await proxy.ask(decided=DECIDED) == {"id": 1, "seq": 2}
 
 
 async def test_a_line_without_an_end_is_cut_off(place: Place, proxy: Proxy) -> None:

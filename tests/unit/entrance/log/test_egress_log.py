@@ -179,6 +179,38 @@ async def test_a_full_segment_is_sealed_once_all_of_it_is_on_the_disk(folder: Pa
     assert (verified(folder).finding, verified(folder).records) == (None, 6)
 
 
+async def test_a_full_segment_that_somebody_changed_gets_no_seal(folder: Path) -> None:
+    log = open_log(folder, Rules(segment_bytes=1))
+    await log.decided(RECORD)
+    with segment(folder).open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(Unavailable, match="somebody changed it"):
+        await log.decided(RECORD)
+    assert not Shelf(folder).seal(1).exists()
+    await log.close()
+
+
+async def test_a_torn_tail_is_told_of_again_when_the_disk_loses_the_word_of_it(
+    folder: Path,
+) -> None:
+    async with opened(folder) as log:
+        await log.decided(RECORD)
+    with segment(folder).open("ab") as file:
+        file.write(b'{"seq":3,')
+    disk = FakeDisk()
+    log = open_log(folder, disk=disk)
+    lost = log.deciding(RECORD)
+    disk.end(OSError("the disk is gone"))
+    with pytest.raises(Unavailable):
+        await lost
+    for _ in range(2):
+        await log.decided(RECORD)
+    await log.close()
+    types = [line["type"] for line in lines_in(folder)]
+    assert types == ["opened", "decided", "torn", "decided", "decided"]
+    assert (verified(folder).finding, verified(folder).torn) == (None, 1)
+
+
 async def test_what_is_no_json_fails_alone(log: EgressLog, folder: Path) -> None:
     bad = replace(RECORD, detail={"x": "\ud800"})
     one, two, three = (log.deciding(each) for each in (RECORD, bad, RECORD))

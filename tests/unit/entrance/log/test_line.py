@@ -53,6 +53,13 @@ def test_a_byte_that_is_different_breaks_the_chain_there(
     assert (count, head.seq) == (at, at)
 
 
+def test_a_line_with_another_number_does_not_follow() -> None:
+    line = Head(5).line(AT, {})[0][:-1]
+    assert followed([line], Head(5))[0] == 1
+    assert followed([line], Head()) == (0, Head())
+    assert Head().followed_by(line) is None
+
+
 @pytest.mark.parametrize(
     "line", [b"", b"{}", b'{"seq":"1","hash":"x"}', b"x" * 200, b'{"seq":1,"hash":"' + b"z" * 64 + b'"}']
 )  # fmt: skip

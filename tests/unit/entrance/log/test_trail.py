@@ -42,7 +42,7 @@ async def test_segments_that_were_closed_before_the_run_are_not_read(tmp_path: P
         clock.advance(6)
     await log.close()
     shelf = Shelf(tmp_path)
-    shelf.segment(1).write_bytes(b"not even JSON\n")
+    shelf.segment(1).write_bytes(b'{"type":"decided","run":"new"}\n')
     assert len(trail(shelf, RunId("new"), clock.now() - timedelta(seconds=6))) == 1
     assert len(trail(shelf, RunId("old"))) == 1
 

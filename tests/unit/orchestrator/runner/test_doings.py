@@ -38,11 +38,11 @@ async def test_what_a_harness_says_is_what_its_run_is_doing(tmp_path: Path) -> N
     assert world.doings.of(run.id) is None
     sandbox = fakes.sandboxes.live[run.id]
     following = asyncio.ensure_future(follow(world, run, sandbox))
-    async with asyncio.timeout(5):
-        await until(lambda: world.doings.of(run.id) is not None)
+    async with asyncio.timeout(30):
+        await until(lambda: getattr(world.doings.of(run.id), "tool", "") == "shell")
         known = world.doings.of(run.id)
         assert known is not None
-        assert (known.tool, known.call) == ("shell", "c-1")
+        assert known.call == "c-1"
         fakes.sandboxes.harness.lines.append('{"type":"tool_result","id":"c-1","name":"shell"}')
         await until(lambda: not getattr(world.doings.of(run.id), "tool", ""))
         now = world.doings.of(run.id)
@@ -55,7 +55,7 @@ async def test_what_a_harness_says_is_what_its_run_is_doing(tmp_path: Path) -> N
 
 async def test_who_asks_while_no_tool_is_open_has_the_harness_looked_at_sooner() -> None:
     doings = Doings()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         tasks.create_task(doings.pause(RUN, 60))
         assert doings.of(RUN) is None
     doings.heard(RUN, [Event(0, START, "tool_call", {"id": "c", "name": "n"})])
