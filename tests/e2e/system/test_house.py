@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from orchestrator.stack.demo.evidence import pushed
+from orchestrator.stack.services import LOOPBACK
 from tests.e2e.house import House, eventually
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
@@ -36,6 +38,27 @@ def test_an_assigned_task_comes_back_submitted_with_its_branch(house: House) -> 
         if one["id"] == run["task"]
     ]
     assert (row["status"], row["waits_for"]) == ("done", "")
+
+
+def test_what_a_run_sent_can_be_seen_verified_and_measured(house: House) -> None:
+    runs = house.runner.get("/api/runs?limit=100")
+    earlier = [one for one in runs if one["outcome"] == "submitted"]
+    run = earlier[0] if earlier else house.ended(house.task("make it better"))
+    found = json.loads(house.sandgate("egress", "ls", "--run", run["id"], "--json").stdout)
+    kinds = {one["kind"] for one in found["attempts"]}
+    assert {"model_call", "tool_call", "git_fetch", "git_push"} <= kinds
+    assert {one["agent"] for one in found["attempts"]} == {run["agent"]}
+    pushes = [one for one in found["attempts"] if one["kind"] == "git_push"]
+    assert max(one["bytes_out"] or 0 for one in pushes) > 0, pushes
+    told = json.loads(house.sandgate("egress", "verify", "--json").stdout)
+    assert told["ok"], told
+    token = (house.here.keys / "metrics.token").read_text()
+    answer = httpx.get(
+        f"http://{LOOPBACK}:{house.here.ports.runner}/metrics",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert 'sandgate_attempts_total{decision="allow",door="model"}' in answer.text
+    assert "sandgate_store_up 1.0" in answer.text
 
 
 def test_a_supervisor_sees_what_waits_and_answers(house: House) -> None:
