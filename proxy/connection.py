@@ -183,7 +183,8 @@ class Connection(LiveConnectionHandler):
             host=caller.tunnel.host if caller.tunnel is not None else "",
             port=caller.tunnel.port if caller.tunnel is not None else None,
         )
-        await caller.door.refuse(attempt, Deny(reason[:300], Cause.MALFORMED))
+        said = reason.removeprefix(f"{caller.address}:{self.client.peername[1]}: ")
+        await caller.door.refuse(attempt, Deny(said[:300], Cause.MALFORMED))
 
     async def _finish(self, _client: Any) -> None:
         self._flows.finish()

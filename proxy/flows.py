@@ -23,6 +23,8 @@ _NOT_PASSED_BACK = frozenset(
 )
 _UPGRADE = ((b"Connection", b"Upgrade"), (b"Upgrade", b"websocket"))
 _SWITCHING = 101
+_DIGITS = 5
+"""Of a port."""
 
 
 class Flows:
@@ -255,8 +257,9 @@ def _unless_cut(exchange: Exchange, data: bytes) -> Iterable[bytes]:
 def _place(authority: str, scheme: str) -> tuple[str, int]:
     try:
         return host_and_port(authority, DEFAULT_PORTS.get(scheme, 0))
-    except ValueError:
-        return authority, 0  # the judging says what is wrong with it
+    except ValueError:  # the judging says what is wrong with it
+        host, _, port = authority.rpartition("@")[2].rpartition(":")
+        return (host, int(port)) if port.isdecimal() and len(port) <= _DIGITS else (authority, 0)
 
 
 def _ends_with_connection(flow: HTTPFlow, response: Response) -> bool:
