@@ -15,10 +15,17 @@ START_KILL_START = """
 import os, signal, time
 from io import StringIO
 from rich.console import Console
-from orchestrator.stack import engine
+from ipaddress import IPv4Network
+from orchestrator.adapters.firewall.nft import nft
+from orchestrator.adapters.firewall.standing import listed, wrong_with
+from orchestrator.adapters.firewall.table import Bridge
+from orchestrator.stack import engine, network
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.pids import recorded_pid, stop_recorded
 from orchestrator.stack.steps import Steps
+
+SUBNET = IPv4Network("10.77.8.0/24")
+BRIDGE = Bridge("sgengine", "sgengineb0", SUBNET, SUBNET[1], (8080, 8081))
 
 def up():
     console = Console(file=StringIO(), width=200)
@@ -31,8 +38,15 @@ assert engine.find("") is None
 try:
     first = up()
     assert up() == first
+    client = engine.find("").client()
+    network.ensure(client, BRIDGE)
     os.kill(first, signal.SIGKILL)
     assert up() != first
+    assert not network.ensure(client, BRIDGE), "bridge and table outlive the engine"
+    nft("flush", "ruleset")
+    assert network.ensure(client, BRIDGE), "a restart of the firewall service leaves nothing"
+    assert wrong_with(listed(BRIDGE), BRIDGE) == []
+    client.close()
     print(open(f"/proc/{recorded_pid(engine.PID_FILE)}/cmdline").read().replace(chr(0), " "))
 finally:
     stop_recorded(engine.PID_FILE, grace_s=20)
@@ -47,7 +61,7 @@ UNSHARED = ("unshare", "--net", "--mount", "sh", "-c", ISOLATED)
 def test_an_engine_is_started_left_alone_while_it_answers_and_started_again_when_killed(
     tmp_path: Path,
 ) -> None:
-    """CASE-17"""
+    """CASE-17, CASE-20: the fence outlives the engine, and is made again after the firewall service."""
     if shutil.which("dockerd") is None or not Path("/var/lib/docker").is_dir():
         pytest.skip("this machine uses an engine that isn't its own")
     if Path("/run/systemd/system").is_dir():
