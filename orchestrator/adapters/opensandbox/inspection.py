@@ -18,6 +18,7 @@ from orchestrator.ports import SandboxSpec
 
 EMPTY: tuple[str, ...] = (
     "CapAdd",
+    "CgroupParent",
     "Devices",
     "DeviceRequests",
     "DeviceCgroupRules",
@@ -25,6 +26,8 @@ EMPTY: tuple[str, ...] = (
     "GroupAdd",
     "Links",
     "Mounts",
+    "OomKillDisable",
+    "OomScoreAdj",
     "Sysctls",
     "Tmpfs",
     "VolumesFrom",
