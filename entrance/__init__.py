@@ -10,6 +10,7 @@ It imports nothing else of ours. Its rooms, from the bottom up:
 - `intake`, `answers`: bodies with a limit; how the door says no.
 - `vault`: the one place where a plaintext secret exists.
 - `honeytokens`: canary credentials, and what notices them when they go out.
+- `watching`: looks at the address and the headers of every request for them.
 - `mcp`, `git`, `model`: the three counters of the door.
 - `app`: puts them behind one aiohttp application.
 """

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from traceback import format_exception
+from typing import Protocol
 
 import aiohttp
 import structlog
@@ -17,6 +18,7 @@ from entrance.answers import refusal
 from entrance.decision import Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.git.proxy import GitProxy
+from entrance.honeytokens.watch import Watch
 from entrance.identity import SESSION, identity, peer_address
 from entrance.log.records import Audit, Decided
 from entrance.mcp import http as mcp_http
@@ -27,9 +29,10 @@ from entrance.model.gateway import ModelGateway
 from entrance.model.prices import PriceList
 from entrance.model.provider import Provider
 from entrance.model.upstream import Upstream
-from entrance.ports import Meter, Sessions, ToolProvider
+from entrance.ports import Addresses, Meter, Sessions, ToolProvider
 from entrance.vault.repositories import VaultRepositories
 from entrance.vault.vault import Vault
+from entrance.watching import watching
 
 log = structlog.get_logger()
 
@@ -45,10 +48,15 @@ class Outbound:
     model: aiohttp.ClientSession
 
 
+class OpenSessions(Sessions, Addresses, Protocol):
+    """The open sessions, by token and by address."""
+
+
 def make_app(
     *,
-    sessions: Sessions,
+    sessions: OpenSessions,
     audit: Audit,
+    watch: Watch,
     vault: Vault,
     meter: Meter,
     providers: Sequence[Provider],
@@ -58,12 +66,14 @@ def make_app(
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
-    app = web.Application(middlewares=[errors(), identity(sessions, audit), paths(audit)])
+    app = web.Application(
+        middlewares=[errors(), watching(watch, sessions), identity(sessions, audit), paths(audit)]
+    )
     settler = Settler(prices, Budgets(meter), audit, clock)
-    models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler)
+    models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
-    app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit))
-    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault)).routes())
+    app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit, watch))
+    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault), watch).routes())
     app.add_routes(models.routes())
     return app
 

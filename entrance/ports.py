@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from entrance.session import Ended, Envelope, RunId, Session
+from entrance.session import Ended, Envelope, RunId, Session, TaskId
 
 
 class Sessions(Protocol):
@@ -85,6 +85,31 @@ class ToolProvider(Protocol):
 
         Raises: Unavailable when the far side can't be reached.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A honeytoken that was about to leave its sandbox. Names, never the value.
+
+    `place` is the file that it stands in, `where` the part of the request that it was in, `subject`
+    what the request wanted.
+    """
+
+    run: RunId
+    task: TaskId
+    canary: str
+    place: str
+    where: str
+    door: str
+    subject: str = ""
+
+
+class Alarm(Protocol):
+    """Is told when a honeytoken was touched."""
+
+    def raised(self, touched: Touched) -> None:
+        """The run's token opens nothing any more when this returns; its sandbox is frozen next."""
         ...
 
 

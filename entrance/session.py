@@ -71,6 +71,8 @@ class Session:
     """What this run may spend on models."""
     envelopes: tuple[Envelope, ...] = ()
     """What it draws on besides: a call must fit into its own budget and into each of these."""
+    honeytokens: tuple[RunId, ...] = ()
+    """Whose canaries may be in its sandbox: its own, and those of the task's runs before."""
     unpriced_models: bool = False
     """Whether it may call granted models without a price; they then cost nothing here."""
     sandbox: str = ""

@@ -89,6 +89,8 @@ class Board:
     people: People
     waits: Mapping[TaskId, str]
     """Why the runner goes no further with a task now."""
+    frozen: Callable[[TaskId], str]
+    """What froze a task's sandbox; empty when it isn't frozen."""
     wake: Callable[[str], None]
 
     async def listed(self, *, done: bool) -> Sequence[Standing]:
@@ -146,7 +148,9 @@ class Board:
         engagement = _engagement(task, run, engagements)
         delegated = waits_for_parts(task, run)
         parts = await parts_of(self.runs, self.tracker, task.id) if delegated else ()
-        return Standing(task, run, engagement, parts, self.waits.get(task.id, ""))
+        return Standing(
+            task, run, engagement, parts, self.waits.get(task.id, ""), self.frozen(task.id)
+        )
 
 
 def _bots(engagements: Sequence[Engagement]) -> frozenset[str]:

@@ -57,6 +57,8 @@ class Retention:
     runs: Runs
     clock: Clock
     keep: timedelta
+    frozen: Callable[[TaskId], bool]
+    """Whether a task's sandbox is kept for whoever looks into it."""
     every_s: float = EVERY_S
 
     async def run(self) -> None:
@@ -82,6 +84,8 @@ class Retention:
                 log.warning("disk_not_judged", task=disk.task, error=str(error))
 
     async def _look_at(self, disk: KeptDisk) -> None:
+        if self.frozen(disk.task):
+            return
         now = self.clock.now()
         run, task = await self.runs.latest(disk.task), await self.tracker.task(disk.task)
         match fate_of(task, run, over_since=disk.over_since, now=now, keep=self.keep):

@@ -8,6 +8,7 @@ import structlog
 
 from entrance.errors import SandgateError
 from entrance.session import RunId
+from orchestrator.domain.frozen import alarm_in
 from orchestrator.domain.grants import after_handover
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after, changed
 from orchestrator.runner.world import World
@@ -27,9 +28,19 @@ class Janitor:
     """Runs of nobody's tasks that are live now: those of the posture's battery."""
 
     async def restore(self) -> None:
-        """Open the door again for runs whose harness may still be at work. Raises: Unavailable."""
+        """Open the door again for runs whose harness may still be at work. Raises: Unavailable.
+
+        Not for one that touched a honeytoken, which the process before may not have lived to see.
+        """
         for run in await self.world.runs.active():
-            if run.session and run.state is RunState.RUNNING:
+            if not run.session or run.state is not RunState.RUNNING:
+                continue
+            frozen = self.world.freezes.of(run.id) or alarm_in(
+                run.id, run.task, await self.world.trail(run)
+            )
+            if frozen:
+                await self.world.freezes.keep(frozen)
+            else:
                 self.world.door.open(after_handover(run.session) if run.ending else run.session)
                 log.info("session_restored", run=run.id, task=run.task)
 
@@ -43,11 +54,11 @@ class Janitor:
                 await self._remove(run)
 
     async def end_all(self, why: str) -> None:
-        """End every sandbox there is: what can't be walled in mustn't go on. Raises: Unavailable.
+        """End every sandbox that goes on: what can't be walled in mustn't. Raises: Unavailable.
 
-        Their runs end with it, and say `why`.
+        Their runs end with it, and say `why`. What is frozen doesn't go on.
         """
-        runs = await self.world.sandboxes.orphans(())
+        runs = await self.world.sandboxes.orphans(self._frozen())
         # All at once: none may wait for another, nor for a word in the store.
         fell = Exit(None, Cause.FIREWALL, why)
         came = await asyncio.gather(*(self.end(run, fell) for run in runs), return_exceptions=True)
@@ -56,7 +67,12 @@ class Janitor:
                 raise trouble
 
     async def end(self, run: RunId, how: Exit) -> None:
-        """End a sandbox at once, and its run with it, which says why. Raises: Unavailable."""
+        """End a sandbox at once, and its run with it, which says why. Raises: Unavailable.
+
+        A frozen one has ended already, and stays.
+        """
+        if self.world.freezes.of(run):
+            return
         await asyncio.gather(self.world.sandboxes.kill(run), self._say(run, how))
         log.error("sandbox_ended", run=run, cause=how.cause, why=how.detail)
 
@@ -86,7 +102,12 @@ class Janitor:
             log.warning("orphan_removed", run=run)
 
     async def _live(self) -> list[RunId]:
-        return [*(run.id for run in await self.world.runs.active()), *self.others()]
+        """The runs whose sandboxes stay."""
+        active = [run.id for run in await self.world.runs.active()]
+        return [*active, *self.others(), *self._frozen()]
+
+    def _frozen(self) -> list[RunId]:
+        return [frozen.run for frozen in self.world.freezes.all()]
 
     async def run(self) -> None:
         """Sweep until cancelled; an outage is for the next sweep."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from entrance.errors import NotFound
 from entrance.ports import Usage
 from entrance.session import RunId, TaskId
+from orchestrator.domain.frozen import Frozen
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Comment, Task
 from orchestrator.domain.team import Agent, Engagement, Grants
@@ -184,6 +185,10 @@ class Disks(Protocol):
         """Unmount it; the image and what is on it stay."""
         ...
 
+    async def purge(self, task: TaskId) -> None:
+        """Remove it with all that is on it. Idempotent. Raises: Conflict when somebody uses it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
@@ -252,6 +257,13 @@ class Sandboxes(Protocol):
         """Close its way out, end it, and remove what belonged to it. Idempotent."""
         ...
 
+    async def freeze(self, run: RunId) -> bool:
+        """Stop everything in the run's sandbox as it is, close its way out, and let it not expire.
+
+        Its container, memory and disk stay, until `kill`. Idempotent. Says whether there is one.
+        """
+        ...
+
     async def renew(self, sandbox: Sandbox) -> None:
         """Heartbeat: without it the sandbox ends by itself soon. Raises: WallsFell."""
         ...
@@ -296,6 +308,30 @@ class Sandboxes(Protocol):
 
     async def orphans(self, live: Sequence[RunId]) -> Sequence[RunId]:
         """Runs that have a sandbox of this installation but are not among `live`."""
+        ...
+
+
+class FrozenStore(Protocol):
+    """Remembers which sandboxes are frozen, beside everything that may be lost."""
+
+    def load(self) -> Sequence[Frozen]:
+        """All of them. Blocking. Raises: Malformed when one can't be read."""
+        ...
+
+    def save(self, frozen: Frozen) -> None:
+        """Remember it, in place of what is known of the same run. Blocking. Raises: Unavailable."""
+        ...
+
+    def delete(self, run: RunId) -> None:
+        """Forget it; no error when there is none. Blocking. Raises: Unavailable."""
+        ...
+
+
+class Alerts(Protocol):
+    """Calls whoever looks after security."""
+
+    async def frozen(self, frozen: Frozen) -> None:
+        """Tell them. Raises: Unavailable, Malformed, Forbidden when they could not be told."""
         ...
 
 

@@ -92,8 +92,10 @@ class Reconciler:
         world = self.world
         run = await world.runs.latest(task)
         now, closed = world.clock.now(), self.closed()
+        frozen = world.freezes.said_of(task)
         if run and run.state in {RunState.RUNNING, RunState.SETTLING}:
-            return Observed(now, None, run, sandbox=await self._sandbox_of(run), closed=closed)
+            found = SandboxState.NONE if frozen else await self._sandbox_of(run)
+            return Observed(now, None, run, sandbox=found, frozen=frozen, closed=closed)
         seen_task = await world.tracker.task(task)
         parts = await self._parts(run, seen_task)
         if parts and not all_over(parts):
@@ -115,6 +117,7 @@ class Reconciler:
             harnesses=world.offered,
             parts=parts,
             unspoken=world.unspoken(agent.harness, agent.model) if agent else "",
+            frozen=frozen,
             closed=closed,
         )
 

@@ -178,6 +178,22 @@ class Egress(Group):
     """What the proxy says of the policy that it has in force."""
 
 
+class Honeytokens(Group):
+    """Credentials that open nothing, in every sandbox; one that is about to leave it freezes it."""
+
+    enabled: bool = True
+    """Whether sandboxes get any."""
+    in_prompts: Literal["note", "freeze", "off"] = "note"
+    """One in a prompt, where an agent tells its model what it has read: only noted, or as elsewhere."""
+
+
+class Alerts(Group):
+    """Who is called when a sandbox is frozen."""
+
+    url_file: Path | None = None
+    """File with the URL of a webhook that takes a POST of JSON: many hold a token. None: nobody is called."""
+
+
 class Runs(Group):
     """How runs are run."""
 
@@ -230,6 +246,8 @@ class Settings(BaseSettings):
     runs: Runs = Runs()
     posture: Posture = Posture()
     telemetry: Telemetry = Telemetry()
+    honeytokens: Honeytokens = Honeytokens()
+    alerts: Alerts = Alerts()
 
 
 class Environment(BaseSettings):

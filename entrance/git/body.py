@@ -22,15 +22,13 @@ class BodyError(Exception):
 
 
 class RequestBody:
-    """Read in chunks of at most `CHUNK_BYTES`, gzip undone when `inflate`.
+    """Read in chunks of at most `CHUNK_BYTES`, gzip undone.
 
     `limit_bytes` counts what is given out; `idle_s` is the longest wait for the client's next
     bytes. The server must not inflate by itself (`auto_decompress=False`).
     """
 
-    def __init__(
-        self, request: web.Request, *, limit_bytes: int, idle_s: float, inflate: bool = True
-    ) -> None:
+    def __init__(self, request: web.Request, *, limit_bytes: int, idle_s: float) -> None:
         self._content = request.content
         self._limit = limit_bytes
         self._idle_s = idle_s
@@ -43,7 +41,7 @@ class RequestBody:
             raise BodyError(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only gzip is taken as a Content-Encoding"
             )
-        self._gzip = zlib.decompressobj(_GZIP) if inflate and encoding != "identity" else None
+        self._gzip = zlib.decompressobj(_GZIP) if encoding != "identity" else None
         self.refused: BodyError | None = None
         """The refusal that a reader of this body met; whoever only sees its effect looks here."""
 

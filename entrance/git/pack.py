@@ -59,6 +59,11 @@ class PackReader:
         self._delta: DeltaReader | None = None
 
     @property
+    def begun(self) -> bool:
+        """Whether anything of a pack was fed."""
+        return self._at is not _At.HEAD or bool(self._data)
+
+    @property
     def whole(self) -> bool:
         """Whether all of the pack was fed."""
         return self._at is _At.TRAILER and len(self._data) - self._read == self._oid_bytes

@@ -20,7 +20,15 @@ from entrance.git.advertise import AdvertisementFilter
 from entrance.git.body import BodyError, RequestBody
 from entrance.git.push import Pusher
 from entrance.git.relay import Relay, SandboxGoneError, plain
-from entrance.git.upstream import GitHost, RepositoryCredentials, Service, request_headers
+from entrance.git.upstream import (
+    GitHost,
+    RepositoryCredentials,
+    Service,
+    headers_of,
+    request_headers,
+)
+from entrance.git.watched import Watched, report
+from entrance.honeytokens.watch import Attempt, Watch
 from entrance.identity import SESSION
 from entrance.log.body_hash import BodyHash
 from entrance.log.records import Audit, Decided, Kind, Outcome, Request, Traffic
@@ -57,13 +65,15 @@ class GitProxy:
         http: aiohttp.ClientSession,
         audit: Audit,
         credentials: RepositoryCredentials,
+        watch: Watch,
         limits: Limits | None = None,
     ) -> None:
         """`http` is made by `upstream.client_session`; who makes it closes it."""
         self._host = GitHost(http, credentials)
         self._audit = audit
+        self._watch = watch
         self._limits = limits or Limits()
-        self._pusher = Pusher(self._host, audit, self._limits.drain_bytes)
+        self._pusher = Pusher(self._host, audit, watch, self._limits.drain_bytes)
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the entrance's application, behind its identity middleware."""
@@ -95,10 +105,14 @@ class GitProxy:
             return posted
         grant, body = posted
         seq = await self._record(request, service, Allow(), service)
-        source = self._host.request(grant, service, _entity_headers(request), body)
-        return await self._stream(
-            Relay(request, f"application/x-{service}-result"), seq, source, _as_it_is, body
-        )
+        session, attempt = request[SESSION], Attempt("git_fetch", grant.name)
+        watched = Watched(self._watch.traps_of(session))
+        source = self._host.request(grant, service, headers_of(request), watched.fetch(body))
+        relay = Relay(request, f"application/x-{service}-result")
+        try:
+            return await self._stream(relay, seq, source, _as_it_is, body)
+        finally:
+            await report(self._watch, session, watched, attempt)
 
     async def _receive_pack(self, request: web.Request) -> web.StreamResponse:
         posted = await self._posted(request, "git-receive-pack")
@@ -142,7 +156,6 @@ class GitProxy:
             request,
             limit_bytes=limits.push_bytes if push else limits.fetch_request_bytes,
             idle_s=limits.idle_s,
-            inflate=push,
         )
 
     async def _stream(
@@ -194,14 +207,6 @@ def _closed(handler: Handler) -> Handler:
 
 def _as_it_is(chunk: bytes) -> bytes:
     return chunk
-
-
-def _entity_headers(request: web.Request) -> dict[str, str]:
-    headers = request_headers(request.headers)
-    for name in (hdrs.CONTENT_ENCODING, hdrs.CONTENT_LENGTH):
-        if name in request.headers:
-            headers[name] = request.headers[name]
-    return headers
 
 
 def _status_of(error: Exception) -> HTTPStatus:

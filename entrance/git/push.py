@@ -4,11 +4,12 @@ The pack streams through: nothing is kept. A refusal is told in git's own report
 prints the reason; an HTTP error would make it print "Everything up-to-date".
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError
@@ -19,7 +20,9 @@ from entrance.git.receive_pack import HeadParser, PushHead
 from entrance.git.refs import PushVerdict, decide_push, refuse
 from entrance.git.relay import Relay, plain
 from entrance.git.report import Report, ReportReader, encode_refusal
-from entrance.git.upstream import GitHost, request_headers
+from entrance.git.upstream import GitHost, headers_of, request_headers
+from entrance.git.watched import Watched, report
+from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
 from entrance.log.records import Audit, Decided, Outcome, Request, Traffic
 from entrance.session import RepoGrant, Session
 
@@ -29,12 +32,22 @@ _NO_OPTIONS = "push options are not taken, as hosts do more for them than move a
 """GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
 
 
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """A push that was allowed: its head, the rest of its bytes, and who looks through them."""
+
+    head: PushHead
+    body: RequestBody
+    watched: Watched
+
+
 class Pusher:
     """Takes pushes for granted repositories. `drain_bytes`: what is read of a refused push."""
 
-    def __init__(self, host: GitHost, audit: Audit, drain_bytes: int) -> None:
+    def __init__(self, host: GitHost, audit: Audit, watch: Watch, drain_bytes: int) -> None:
         self._host = host
         self._audit = audit
+        self._watch = watch
         self._drain_bytes = drain_bytes
 
     async def push(
@@ -50,6 +63,11 @@ class Pusher:
             await self._record(session, grant, Deny(f"not git's protocol: {error}"), {})
             await body.drain(self._drain_bytes)
             return plain(status, f"bad push: {error}")
+        watched = Watched(self._watch.traps_of(session))
+        attempt = Attempt("git_push", grant.name)
+        if watched.head(head):
+            await report(self._watch, session, watched, attempt)
+            return plain(HTTPStatus.FORBIDDEN, TO_THE_SANDBOX)
         if head.asks_nothing:
             return await Relay(request, RESULT).finish()
         verdict = await self._judge(head, session, grant)
@@ -57,7 +75,10 @@ class Pusher:
         if not isinstance(verdict.decision, Allow):
             await body.drain(self._drain_bytes)
             return await _refusal(request, head, verdict)
-        return await self._forward(request, grant, head, body, seq)
+        try:
+            return await self._forward(request, grant, Passing(head, body, watched), seq)
+        finally:
+            await report(self._watch, session, watched, attempt)
 
     async def _judge(self, head: PushHead, session: Session, grant: RepoGrant) -> PushVerdict:
         if head.signed:
@@ -99,19 +120,19 @@ class Pusher:
         self,
         request: web.Request,
         grant: RepoGrant,
-        head: PushHead,
-        body: RequestBody,
+        push: "Passing",
         seq: int,
     ) -> web.StreamResponse:
+        head, body, watched = push.head, push.body, push.watched
         relay = Relay(request, RESULT)
         reader = ReportReader(head.capabilities)
         trouble = "the sandbox left before the answer"
         source = self._host.request(
-            grant, "git-receive-pack", _headers(request), _bytes_of(head, body)
+            grant, "git-receive-pack", headers_of(request), watched.push(head, body)
         )
         try:
             error = await relay.pass_on(source, reader.feed)
-            trouble = str(body.refused or error or "")
+            trouble = str(watched.trouble or body.refused or error or "")
         finally:
             moved = Traffic.of(body.sent, relay.came)
             await self._came_of_it(seq, reader.report(), trouble, moved)
@@ -119,6 +140,8 @@ class Pusher:
             return await relay.finish()
         if relay.started:
             return relay.cut_off()
+        if watched.found:
+            return plain(HTTPStatus.FORBIDDEN, TO_THE_SANDBOX)
         await body.drain(self._drain_bytes)
         why = f"{trouble} (fetch to see whether the push arrived)"
         return await _refusal(request, head, _all_for(head, why))
@@ -147,20 +170,6 @@ async def _read_head(body: RequestBody) -> PushHead:
 async def _expect_end(head: PushHead, body: RequestBody) -> None:
     if head.rest or await body.read():
         raise ProtocolError("data follows an empty list of commands")
-
-
-async def _bytes_of(head: PushHead, body: RequestBody) -> AsyncIterator[bytes]:
-    yield head.raw + head.rest
-    async for chunk in body:
-        yield chunk
-
-
-def _headers(request: web.Request) -> dict[str, str]:
-    headers = request_headers(request.headers)
-    length = request.headers.get(hdrs.CONTENT_LENGTH)
-    if length and hdrs.CONTENT_ENCODING not in request.headers:  # an inflated body is of any length
-        headers[hdrs.CONTENT_LENGTH] = length
-    return headers
 
 
 def _all_for(head: PushHead, reason: str) -> PushVerdict:

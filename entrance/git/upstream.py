@@ -4,14 +4,15 @@ Of the sandbox's headers only those in `request_headers` go on, never its token;
 credential is added here, from the vault. Redirects are not followed, cookies not kept.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from http import HTTPStatus
 from typing import Literal, Protocol
 
 import aiohttp
-from aiohttp import hdrs
+from aiohttp import hdrs, web
 from yarl import URL
 
 from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
@@ -55,6 +56,15 @@ def request_headers(sent: Mapping[str, str]) -> dict[str, str]:
     protocol = sent.get("Git-Protocol", "")
     if _GIT_PROTOCOL.fullmatch(protocol):
         headers["Git-Protocol"] = protocol
+    return headers
+
+
+def headers_of(request: web.Request) -> dict[str, str]:
+    """What goes on with the body of a sandbox's request, which is inflated when it came packed."""
+    headers = request_headers(request.headers)
+    length = request.headers.get(hdrs.CONTENT_LENGTH)
+    if length and hdrs.CONTENT_ENCODING not in request.headers:  # an inflated body is of any length
+        headers[hdrs.CONTENT_LENGTH] = length
     return headers
 
 
@@ -106,10 +116,14 @@ class GitHost:
         body: AsyncIterable[bytes] | bytes | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         secret = await self._credentials.headers_for(grant, method)
+        sent = body if body is None or isinstance(body, bytes) else _Breakable(body)
         try:
-            async with self._http.request(
-                method, url, headers={**headers, **secret}, data=body, allow_redirects=False
-            ) as answer:
+            async with (
+                sent.scope if isinstance(sent, _Breakable) else nullcontext(),
+                self._http.request(
+                    method, url, headers={**headers, **secret}, data=sent, allow_redirects=False
+                ) as answer,
+            ):
                 _check(grant, answer, kind)
                 yield answer
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
@@ -117,6 +131,25 @@ class GitHost:
                 f"the git host of {grant.name} can't be reached or broke off: "
                 f"{type(error).__name__}; try again later"
             ) from error
+
+
+class _Breakable:
+    """A body; when it breaks off, so does `scope`, by TimeoutError.
+
+    By itself the HTTP client would go on to wait for the rest of an answer that has begun.
+    """
+
+    def __init__(self, body: AsyncIterable[bytes]) -> None:
+        self._body = body
+        self.scope = asyncio.timeout(None)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._body:
+                yield chunk
+        except Exception:
+            self.scope.reschedule(asyncio.get_running_loop().time())
+            raise
 
 
 def _repository(grant: RepoGrant) -> URL:

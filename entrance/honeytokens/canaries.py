@@ -54,6 +54,11 @@ class _Kind:
     """Value and secret, from digests that differ with run and kind."""
 
 
+def place_of(name: str) -> str:
+    """The file that a canary of this name stands in; empty when there is none."""
+    return _KINDS[name].place if name in _KINDS else ""
+
+
 def canaries_of(key: bytes, run: RunId) -> tuple[Canary, ...]:
     """The run's canaries, always the same ones."""
     return tuple(

@@ -8,6 +8,7 @@ from aiohttp import hdrs, web
 from entrance.answers import refusal
 from entrance.decision import Deny
 from entrance.errors import Unavailable
+from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
 from entrance.log.records import Audit, Decided
@@ -21,7 +22,7 @@ PATH = "/mcp"
 BODY_BYTES = 4 << 20
 
 
-def routes(gateway: Gateway, audit: Audit) -> list[web.RouteDef]:
+def routes(gateway: Gateway, audit: Audit, watch: Watch) -> list[web.RouteDef]:
     """The gateway's route. An Origin is refused: a page that was rebound to this address."""
 
     async def handle(request: web.Request) -> web.Response:
@@ -36,9 +37,19 @@ def routes(gateway: Gateway, audit: Audit) -> list[web.RouteDef]:
             await audit.decided(Decided("request", f"POST {PATH}", reason, session))
             return refusal(PATH, refused.status, "not_taken", str(refused))
         headers = {name.lower(): request.headers.getall(name) for name in request.headers}
-        return _sent(await _answer(gateway, session, read(headers, body)))
+        asked = read(headers, body)
+        if found := watch.look(session, body):
+            await watch.refuse(session, found, "a message to a tool", _attempt(asked))
+            return refusal(PATH, 403, "refused", TO_THE_SANDBOX)
+        return _sent(await _answer(gateway, session, asked))
 
     return [web.route("*", PATH, handle)]
+
+
+def _attempt(asked: Reply | ListTools | CallTool) -> Attempt:
+    if isinstance(asked, CallTool):
+        return Attempt("tool_call", asked.name[:200])
+    return Attempt("request", f"POST {PATH}")
 
 
 async def _message(request: web.Request) -> bytes:

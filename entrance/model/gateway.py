@@ -14,6 +14,8 @@ from aiohttp import web
 from entrance.answers import refusal
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import SandgateError, Unavailable
+from entrance.honeytokens.canaries import Canary
+from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch, noted
 from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
 from entrance.log.records import Decided, Request
@@ -28,6 +30,7 @@ from entrance.model.judge import Judge, Refused
 from entrance.model.provider import DialectName, Provider
 from entrance.model.upstream import Upstream
 from entrance.model.way import Way, refuse
+from entrance.session import Session
 from entrance.vault.credentials import SecretHeaders
 from entrance.vault.vault import Vault
 
@@ -58,12 +61,18 @@ class ModelGateway:
     """Lets a run's model calls through, as far as its grants and budget go."""
 
     def __init__(
-        self, providers: Sequence[Provider], vault: Vault, upstream: Upstream, settler: Settler
+        self,
+        providers: Sequence[Provider],
+        vault: Vault,
+        upstream: Upstream,
+        settler: Settler,
+        watch: Watch,
     ) -> None:
         self._providers = {provider.name: provider for provider in providers}
         self._vault = vault
         self._upstream = upstream
         self._settler = settler
+        self._watch = watch
         self._judge = Judge(settler.prices, settler.budgets)
 
     def routes(self) -> list[web.RouteDef]:
@@ -75,12 +84,13 @@ class ModelGateway:
         if counter is None:
             await self._record(request, request.path[:200], Deny(_NO_API), {"status": 404})
             return refusal(request.path, 404, "refused", _NO_API)
-        endpoint, dialect = counter.endpoint, counter.dialect
-        for name, value in endpoint.query.items():
-            if request.query.get(name) != value:
-                return await self._turned_away(request, dialect, 400, f"Ask with {name}={value}.")
+        dialect = counter.dialect
         try:
-            asked = dialect.read_request(endpoint, await read_body(request, BODY_BYTES))
+            body = await _body_of(request, counter)
+            found = self._in_prompt(request[SESSION], body)
+            if found and self._watch.in_prompts == "freeze":
+                return await self._found(request, counter, found)
+            asked = dialect.read_request(counter.endpoint, body)
         except BodyRefused as refused:
             return await self._turned_away(request, dialect, refused.status, str(refused))
         except (ValueError, TypeError) as error:
@@ -88,7 +98,18 @@ class ModelGateway:
             return await self._turned_away(request, dialect, 400, reason)
         if isinstance(asked, Deny):
             return await self._turned_away(request, dialect, dialect.stop, asked.reason)
-        return await self._judged(request, counter, asked)
+        return await self._judged(request, counter, asked, noted(found))
+
+    def _in_prompt(self, session: Session, body: bytes) -> Canary | None:
+        """A canary that the agent has read, and its model is told of with everything else."""
+        return None if self._watch.in_prompts == "off" else self._watch.look(session, body)
+
+    async def _found(
+        self, request: web.Request, counter: _Counter, found: Canary
+    ) -> web.StreamResponse:
+        attempt = Attempt("model_call", counter.provider.name)
+        await self._watch.refuse(request[SESSION], found, "a prompt", attempt)
+        return refuse(counter.dialect, counter.dialect.stop, "refused", TO_THE_SANDBOX)
 
     def _counter(self, name: str, path: str) -> _Counter | None:
         provider = self._providers.get(name)
@@ -99,19 +120,20 @@ class ModelGateway:
         return None
 
     async def _judged(
-        self, request: web.Request, counter: _Counter, asked: Asked
+        self, request: web.Request, counter: _Counter, asked: Asked, noted: Mapping[str, str]
     ) -> web.StreamResponse:
         session, model = request[SESSION], f"{counter.provider.name}:{asked.model}"
         dialect, endpoint = counter.dialect, counter.endpoint
         judged = await self._judge.judge(session, model, dialect, endpoint, asked)
         if isinstance(judged, Refused):
-            await self._record(request, model[:200], judged.decision, judged.detail)
+            await self._record(request, model[:200], judged.decision, {**judged.detail, **noted})
             code = str(judged.detail.get("refused", "refused"))
             reason = judged.decision.reason
             return refuse(dialect, judged.status, code, reason, judged.headers)
         asked_for = _request(counter.provider.url(endpoint.path))
+        detail = {**judged.detail, **noted}
         record = Decided(
-            "model_call", model[:200], Allow(), session, detail=judged.detail, request=asked_for
+            "model_call", model[:200], Allow(), session, detail=detail, request=asked_for
         )
         # It gets to the disk while the call is made ready; `upstream` waits before it sends a byte.
         recorded = self._settler.audit.deciding(record)
@@ -172,3 +194,11 @@ class ModelGateway:
 @lru_cache(maxsize=256)
 def _request(url: str) -> Request:
     return Request.to("POST", url)
+
+
+async def _body_of(request: web.Request, counter: _Counter) -> bytes:
+    """The request's body. Raises: BodyRefused, also when the query isn't what the endpoint has."""
+    for name, value in counter.endpoint.query.items():
+        if request.query.get(name) != value:
+            raise BodyRefused(400, f"Ask with {name}={value}.")
+    return await read_body(request, BODY_BYTES)

@@ -159,11 +159,14 @@ class TaskDisks:
         half_made.rename(image)
 
 
-def release_all(root: Path) -> list[str]:
-    """Unmount every task's disk under `root`; return the folders' names. Raises: Unavailable."""
-    released = []
+def release_all(root: Path, spare: frozenset[TaskId] = frozenset()) -> list[str]:
+    """Unmount every task's disk under `root`, but for those of `spare`; return the folders' names.
+
+    Raises: Unavailable.
+    """
+    released, stay = [], {slug(task) for task in spare}
     for mount in sorted(root.resolve().glob("*/mount")):
-        if os.path.ismount(mount):
+        if os.path.ismount(mount) and mount.parent.name not in stay:
             _unmount(mount)
             released.append(mount.parent.name)
     return released

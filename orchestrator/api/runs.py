@@ -10,6 +10,7 @@ from aiohttp import web
 
 from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.session import RunId, TaskId
+from orchestrator.api.frozen import frozen_json
 from orchestrator.api.shapes import event_json, run_json, run_told, whole_number
 from orchestrator.domain.ledger import refused
 from orchestrator.domain.run import Run, changed
@@ -64,7 +65,9 @@ class RunRoutes:
         """One run, with what it pushed, and why it ended so."""
         run = await self._run(request)
         usage, lines = await self.world.runs.usage(run.id), await self.world.trail(run)
-        return _json(run_told(run, usage, lines))
+        frozen = self.world.freezes.of(run.id)
+        told = run_told(run, usage, lines)
+        return _json({**told, "frozen": frozen_json(frozen) if frozen else None})
 
     async def refusals(self, request: web.Request) -> web.Response:
         """What the door refused the run: `[{kind, subject, reason}]`."""

@@ -8,6 +8,7 @@ from aiohttp import web
 from entrance.errors import SandgateError
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import errors, require_token
+from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import PATH as METRICS
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
@@ -56,6 +57,7 @@ class HealthRoutes:
 
 type Routes = (
     ApprovalRoutes
+    | FrozenRoutes
     | HealthRoutes
     | MetricsRoutes
     | ModelRoutes

@@ -9,10 +9,13 @@ from aiohttp import web
 from entrance import app as door
 from entrance.errors import Malformed
 from entrance.git.upstream import client_session as git_session
+from entrance.honeytokens.watch import Watch, heard_at_the_proxy
 from entrance.log.recorder import Recorder
+from entrance.log.records import Decided
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
+from entrance.ports import Alarm
 from entrance.session import TaskId
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.polarion.hiring import PolarionHiring
@@ -20,6 +23,7 @@ from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.api.approvals import ApprovalRoutes
+from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -37,7 +41,9 @@ from orchestrator.settings import Settings
 STOP_S = 2.0
 
 
-async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> web.AppRunner:
+async def open_door(
+    settings: Settings, parts: Parts, stack: AsyncExitStack, alarm: Alarm
+) -> web.AppRunner:
     """Let sandboxes in, with the tokens of runs that are going on. `stack` closes it at the latest."""
     tools = PolarionTools(
         client_for=parts.polarion.as_user,
@@ -53,6 +59,7 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
     app = door.make_app(
         sessions=parts.registry,
         audit=parts.log,
+        watch=Watch(parts.world.honey_key, parts.log, alarm, settings.honeytokens.in_prompts),
         vault=parts.vault,
         meter=PocketBaseMeter(parts.store),
         providers=providers_of(settings),
@@ -65,9 +72,16 @@ async def open_door(settings: Settings, parts: Parts, stack: AsyncExitStack) -> 
     )
 
 
-async def open_recorder(settings: Settings, parts: Parts, stack: AsyncExitStack) -> Recorder:
+async def open_recorder(
+    settings: Settings, parts: Parts, stack: AsyncExitStack, alarm: Alarm
+) -> Recorder:
     """Take in what the egress proxy decides. `stack` closes it at the latest. Raises: Unavailable."""
-    recorder = Recorder(parts.log, parts.registry, parts.inbox.held)
+
+    def told(record: Decided) -> None:
+        parts.inbox.held(record)
+        heard_at_the_proxy(record, alarm)
+
+    recorder = Recorder(parts.log, parts.registry, told)
     stack.push_async_callback(recorder.close)
     await recorder.open(settings.log.socket)
     return recorder
@@ -102,6 +116,7 @@ async def open_api(
         runs=parts.world.runs,
         people=PolarionPeople(parts.polarion, parts.vault, tokens),
         waits=waits,
+        frozen=parts.world.freezes.said_of,
         wake=wake,
     )
     tasks = TaskRoutes(board, parts.disks)
@@ -123,6 +138,7 @@ async def open_api(
         tasks,
         models,
         approvals,
+        FrozenRoutes(parts.world, wake),
         metrics,
         metrics_token=own.read_text().strip() if own else "",
     )

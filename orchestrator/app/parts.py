@@ -26,6 +26,7 @@ from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import HEADROOM_BYTES, TaskDisks
 from orchestrator.adapters.fence_log import FenceLog
 from orchestrator.adapters.firewall.admission import Firewall
+from orchestrator.adapters.frozen_files import FrozenFiles
 from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
@@ -42,6 +43,7 @@ from orchestrator.drops import Drops
 from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Clock
 from orchestrator.runner.doings import Doings
+from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Limits, NoEgress, World
@@ -65,6 +67,7 @@ class Parts:
     disks: TaskDisks | WatchedDisks
     drops: Drops
     world: World
+    http: aiohttp.ClientSession
 
 
 async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
@@ -112,12 +115,14 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
         live=Live(),
+        freezes=Freezes(FrozenFiles(settings.home / "frozen")),
         trail=partial(_trail, Shelf(settings.log.folder)),
         limits=_limits(settings),
         entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
         transcripts=settings.transcripts,
         outputs=Outputs(settings.transcripts),
-        execd_key=_execd_key(settings),
+        execd_key=_own_key(settings, b"execd tokens"),
+        honey_key=_own_key(settings, b"honeytokens") if settings.honeytokens.enabled else b"",
         dialects={
             name: provider.dialect
             for name, provider in settings.models.providers.items()
@@ -136,6 +141,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         disks=disks,
         drops=drops,
         world=world,
+        http=http,
     )
 
 
@@ -182,9 +188,9 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def _execd_key(settings: Settings) -> bytes:
-    """A key of its own for execd tokens, made from the vault's key file; it opens nothing else."""
-    return hashlib.sha256(b"execd tokens" + settings.vault_key_file.read_bytes()).digest()
+def _own_key(settings: Settings, purpose: bytes) -> bytes:
+    """A key for one purpose alone, made from the vault's key file."""
+    return hashlib.sha256(purpose + settings.vault_key_file.read_bytes()).digest()
 
 
 async def _trail(shelf: Shelf, run: Run) -> Sequence[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
 from orchestrator.adapters.pocketbase.ids import new_run_id
 from orchestrator.adapters.watched_disks import WatchedDisks
+from orchestrator.adapters.webhook import Webhook
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
@@ -33,6 +34,7 @@ from orchestrator.log_files import LogFiles
 from orchestrator.posture import Finding, Posture
 from orchestrator.posture.proving import Proving
 from orchestrator.reconciler import Reconciler
+from orchestrator.runner.freezing import Freezing
 from orchestrator.settings import Settings
 from orchestrator.watcher import Watcher
 from orchestrator.workqueue import Workqueue
@@ -70,10 +72,12 @@ async def serve(settings: Settings) -> None:
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world, others=lambda: proving.battery.live)
         watch = _disk_watch(settings, parts, janitor)
+        freezing = Freezing(parts.world, queue.add, _alerts(settings, parts))
         own: list[Loop] = [
             parts.drops,
             _retention(settings, parts),
             LogFiles(settings.home / "log"),
+            freezing,
             *watch,
         ]
         asked = (inbox.holds, inbox.keeping, *((policy,) if policy else ()))
@@ -83,8 +87,8 @@ async def serve(settings: Settings) -> None:
         health = HealthRoutes(checks, lambda: posture.closed, lambda: posture.proving)
         watching = make_watching(settings, parts, stack, lambda: posture.closed)
         await janitor.restore()
-        recorder = await open_recorder(settings, parts, stack)
-        door = await open_door(settings, parts, stack)
+        recorder = await open_recorder(settings, parts, stack, freezing)
+        door = await open_door(settings, parts, stack, freezing)
         api = await open_api(
             settings,
             parts,
@@ -119,7 +123,15 @@ def _asked_to_stop() -> asyncio.Event:
 def _retention(settings: Settings, parts: Parts) -> Retention:
     keep = timedelta(days=settings.sandboxes.keep_disks_days)
     world = parts.world
-    return Retention(parts.disks, parts.tracker, world.runs, world.clock, keep)
+    frozen = world.freezes.of_task
+    return Retention(
+        parts.disks, parts.tracker, world.runs, world.clock, keep, lambda task: bool(frozen(task))
+    )
+
+
+def _alerts(settings: Settings, parts: Parts) -> Webhook | None:
+    file = settings.alerts.url_file
+    return Webhook(parts.http, file.read_text().strip(), settings.name) if file else None
 
 
 def _disk_watch(settings: Settings, parts: Parts, janitor: Janitor) -> list[DiskWatch]:

@@ -12,6 +12,7 @@ from rich.console import Console
 from entrance.errors import SandgateError
 from orchestrator.cli import (
     approvals,
+    frozen,
     machine,
     model,
     models,
@@ -43,6 +44,7 @@ app.add_typer(team.agents, name="agent")
 app.command()(team.hire)
 app.add_typer(task.app, name="task")
 app.add_typer(run.app, name="run")
+app.add_typer(frozen.app, name="frozen")
 app.add_typer(secret.app, name="secret")
 app.add_typer(posture.app, name="posture")
 app.add_typer(model.app, name="model")

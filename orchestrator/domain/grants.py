@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from entrance.session import Envelope, RepoGrant, Session
+from entrance.session import Envelope, RepoGrant, RunId, Session
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.run import Run
@@ -85,6 +85,7 @@ def session_for(
     address: str,
     token_sha256: str,
     lender: Run | None = None,
+    honeytokens: tuple[RunId, ...] = (),
 ) -> Session:
     """The session that the run's token will mean. Push is open only in the task's own repository."""
     return Session(
@@ -110,6 +111,7 @@ def session_for(
             Envelope("engagement", engagement.id, engagement.budget_usd),
             *lent(lender),
         ),
+        honeytokens=honeytokens,
         unpriced_models=engagement.grants.unpriced_models,
     )
 

@@ -44,6 +44,8 @@ class Observed:
     """Why the agent's harness can't talk to its model; empty when it can."""
     parts: tuple[Part, ...] = ()
     """What was delegated from the task; looked at only while it waits."""
+    frozen: str = ""
+    """What froze the task's sandbox, and what is to be done; empty when it isn't frozen."""
     closed: str = ""
     """Why no run may start at all now (posture probe failing); empty when one may."""
 
@@ -113,6 +115,8 @@ def plan(seen: Observed) -> Step:
     """The one next step for the task."""
     if seen.run is None or not seen.run.active:
         return _between_runs(seen)
+    if seen.frozen and seen.run.state is not RunState.SETTLING:
+        return Finish(Exit(None, Cause.HONEYTOKEN, seen.frozen))
     return _DURING[seen.run.state](seen, seen.run)
 
 
@@ -120,6 +124,8 @@ def _between_runs(seen: Observed) -> Step:
     trigger = _trigger(seen)
     if seen.task is None or trigger is None or seen.engagement is None:
         return Idle()
+    if seen.frozen:
+        return Wait(seen.frozen)
     if seen.closed:
         return Wait(seen.closed)
     if seen.agent_busy:

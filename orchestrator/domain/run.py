@@ -88,6 +88,7 @@ class Cause(StrEnum):
     LOOP = "loop"
     HUNG = "hung"
     HARNESS_ERROR = "harness_error"
+    HONEYTOKEN = "honeytoken"
 
 
 CAUSES: Mapping[Cause, str] = {
@@ -111,6 +112,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.LOOP: "The agent did the same thing over and over.",
     Cause.HUNG: "The harness said that it was over, but its process went on.",
     Cause.HARNESS_ERROR: "The harness ended by an error of its own.",
+    Cause.HONEYTOKEN: "A credential that is nobody's was about to leave the sandbox, which is frozen since.",
 }
 
 

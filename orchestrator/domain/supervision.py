@@ -74,6 +74,8 @@ class Standing:
     """What was delegated from it, as that stands now; looked at only while it waits for that."""
     held: str = ""
     """Why the runner goes no further with it now."""
+    frozen: str = ""
+    """What is to be done about its frozen sandbox; empty when it isn't frozen."""
 
     @property
     def agent(self) -> str:
@@ -98,6 +100,8 @@ def waits_for(seen: Standing) -> str:
     task = seen.task
     if seen.run and seen.run.active:
         return seen.held
+    if seen.frozen:
+        return f"{seen.engagement.supervisor if seen.engagement else 'a person'}: {seen.frozen}"
     if task.status in WAKES:
         nobody = f"an agent: it is assigned to none that is hired into {task.project}"
         return seen.held or ("the runner's next look" if seen.engagement else nobody)

@@ -98,7 +98,12 @@ _STOPPED = frozenset({Cause.CANCELLED, Cause.DEADLINE})
 
 
 def verdict(case: Case) -> tuple[Outcome, Cause]:
-    """The outcome and the cause. A recorded handover counts, whatever happened after it."""
+    """The outcome and the cause. A recorded handover counts, whatever happened after it.
+
+    But for a honeytoken: what such a run handed over is not to be taken for work well done.
+    """
+    if case.exit.cause is Cause.HONEYTOKEN:
+        return Outcome.FAILED, case.exit.cause
     if case.ending is not None:
         return case.ending.outcome, Cause.HANDED_OVER
     if case.exit.cause in _STOPPED:

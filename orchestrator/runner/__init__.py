@@ -5,5 +5,8 @@
 - `show`: the end of settling: the task shows how its run ended.
 - `desk`: what an agent's own tools may know of and do to its run.
 - `transcript`: what is attached to a run's record, and shown to whoever asks.
+- `freezes`: which sandboxes are frozen, and what breaks off when one is.
+- `freezing`, `thawing`: freezes one whose honeytoken was touched, and calls whoever is to know; what
+  people do with it then.
 - `live`: tells watchers that a run has something new.
 """

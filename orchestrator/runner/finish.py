@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 from entrance.errors import NotFound
-from orchestrator.domain.run import Exit, Run, RunEvent, RunState, after
+from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, after
 from orchestrator.ports import Sandbox
 from orchestrator.runner.heed import heed
 from orchestrator.runner.world import World
@@ -12,7 +12,7 @@ from orchestrator.runner.world import World
 
 async def finish(world: World, run: Run, how: Exit) -> None:
     """End the harness if it may still run, and note how it was over."""
-    if run.command and how.code is None:
+    if run.command and how.code is None and how.cause is not Cause.HONEYTOKEN:
         await _interrupt(world, run)
     now = world.clock.now()
 

@@ -15,9 +15,13 @@ RESTORED = 1000
 
 
 async def follow(world: World, run: Run, sandbox: Sandbox) -> None:
-    """Follow for at most `limits.attention_s`; finish the run when its harness, or its sandbox, is over."""
+    """Follow for at most `limits.attention_s`; finish the run when its harness, or its sandbox, is over.
+
+    When the sandbox is frozen meanwhile, nothing more is to be heard of it.
+    """
     try:
-        await _follow(world, run, sandbox)
+        async with world.freezes.unless(run.id):
+            await _follow(world, run, sandbox)
     except WallsFell as error:
         await finish(world, run, Exit(None, Cause.FIREWALL, str(error)))
     except NotFound as error:

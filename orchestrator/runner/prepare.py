@@ -22,6 +22,7 @@ from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Trigge
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
 from orchestrator.ports import Assignment, RunRecord, Sandbox, SandboxSpec, Start
+from orchestrator.runner.planting import plant, whose_honeytokens
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
@@ -104,9 +105,10 @@ def start_of(run: Run, task: Task) -> str:
 
 
 async def clear(world: World, run: RunId) -> None:
-    """Close the run's token and kill its sandbox, if there is any."""
+    """Close the run's token and kill its sandbox, if there is any. A frozen one stays."""
     world.door.close(run)
-    await world.sandboxes.kill(run)
+    if world.freezes.of(run) is None:
+        await world.sandboxes.kill(run)
 
 
 async def _enter(world: World, run: Run) -> None:
@@ -150,6 +152,7 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         address=sandbox.address,
         token_sha256=hash_token(token),
         lender=await _lender(world, order.task),
+        honeytokens=await whose_honeytokens(world, run),
     )
     session = replace(session, sandbox=sandbox.id)
     facts = {**sandbox.facts, **({"posture": dict(order.walls)} if order.walls else {})}
@@ -158,6 +161,7 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
     )
     world.door.open(session)
     await _let_out(world, run)
+    await plant(world, sandbox, run.id)
     return sandbox
 
 

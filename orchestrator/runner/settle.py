@@ -11,8 +11,9 @@ from typing import Any
 import structlog
 
 from entrance.errors import NotFound
+from orchestrator.domain.frozen import in_words, told
 from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, trouble
-from orchestrator.domain.run import Exit, Run, RunEvent, RunState, Said, after, changed
+from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Said, after, changed
 from orchestrator.domain.verdict import Case, verdict
 from orchestrator.ports import RunRecord
 from orchestrator.runner.heed import heed
@@ -31,8 +32,7 @@ async def settle(world: World, run: Run) -> None:
     world.door.close(run.id)
     run = await _read_the_rest(world, run)
     run = await _judge(world, run)
-    await world.sandboxes.kill(run.id)
-    await world.disks.release(run.task)
+    await _put_away(world, run)
     run = await _record(world, run)
     await show(world, run)
     run = await world.note(
@@ -47,6 +47,15 @@ async def settle(world: World, run: Run) -> None:
     log.info("run_ended", run=run.id, task=run.task, outcome=run.outcome, cause=run.cause)
 
 
+async def _put_away(world: World, run: Run) -> None:
+    """The sandbox is removed and its disk unmounted; a frozen one stays for whoever looks into it."""
+    if world.freezes.of(run.id):
+        await world.sandboxes.freeze(run.id)
+        return
+    await world.sandboxes.kill(run.id)
+    await world.disks.release(run.task)
+
+
 async def _judge(world: World, run: Run) -> Run:
     if run.outcome is not None:
         return run
@@ -55,7 +64,7 @@ async def _judge(world: World, run: Run) -> Run:
     lines = await world.trail(run)
     over = usage.cost_usd >= run.budget_usd or out_of_money(lines)
     case = Case(
-        exit=run.exit or Exit(None),
+        exit=_exit(world, run),
         ending=run.ending,
         evidence=replace(evidence, over_budget=over),
         trouble=trouble(lines),
@@ -63,9 +72,20 @@ async def _judge(world: World, run: Run) -> Run:
     )
     outcome, cause = verdict(case)
     facts = _facts(case, run.said)
+    if frozen := world.freezes.of(run.id):
+        facts["honeytoken"] = told(frozen)
     return await world.amend(
-        run.id, lambda r: changed(r, outcome=outcome, cause=cause, evidence=facts, usage=usage)
+        run.id,
+        lambda r: changed(
+            r, exit=case.exit, outcome=outcome, cause=cause, evidence=facts, usage=usage
+        ),
     )
+
+
+def _exit(world: World, run: Run) -> Exit:
+    """How it was over; whatever its harness did, an alarm goes before it."""
+    frozen = world.freezes.of(run.id)
+    return Exit(None, Cause.HONEYTOKEN, in_words(frozen)) if frozen else run.exit or Exit(None)
 
 
 def _facts(case: Case, said: Said | None) -> dict[str, Any]:
@@ -80,7 +100,8 @@ def _facts(case: Case, said: Said | None) -> dict[str, Any]:
 
 async def _read_the_rest(world: World, run: Run) -> Run:
     """Store what the harness said after the last look; an ended run's transcript is whole."""
-    sandbox = await world.sandboxes.find(run.id, world.execd_token(run.id)) if run.command else None
+    readable = run.command and not world.freezes.of(run.id)
+    sandbox = await world.sandboxes.find(run.id, world.execd_token(run.id)) if readable else None
     run = await world.counted(run.id)
     if sandbox is None:
         return run

@@ -16,7 +16,7 @@ from orchestrator.domain.handover import (
     part_of,
     title_of,
 )
-from orchestrator.domain.run import Outcome, Run
+from orchestrator.domain.run import Cause, Outcome, Run
 from orchestrator.domain.task import Task
 from orchestrator.runner.world import World
 
@@ -49,7 +49,7 @@ def _passed_over(run: Run) -> Iterator[None]:
 async def _say(world: World, run: Run, outcome: Outcome) -> None:
     """Said once: by the agent itself, or by us."""
     title = title_of(run.id, outcome)
-    if run.ending is None:
+    if run.ending is None or run.cause is Cause.HONEYTOKEN:
         text = failure_in_words(run)
     else:
         thread = await world.tracker.thread(run.task)

@@ -15,6 +15,7 @@ from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
 from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
 from orchestrator.runner.doings import Doings
+from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 
@@ -116,6 +117,7 @@ class World:
     offered: frozenset[str]
     """Those of the harnesses whose program is in a sandbox image here."""
     live: Live
+    freezes: Freezes
     trail: Callable[[Run], Awaitable[Sequence[Mapping[str, Any]]]]
     """The egress log's lines of a run, oldest first."""
     limits: Limits
@@ -125,6 +127,8 @@ class World:
     outputs: Outputs
     """What harnesses said, as they said it."""
     execd_key: bytes = field(repr=False)
+    honey_key: bytes = field(repr=False)
+    """What honeytokens are derived from; empty: sandboxes get none."""
     egress: Egress = field(default_factory=NoEgress)
     doings: Doings = field(default_factory=Doings)
     """What each run is doing now."""

@@ -7,10 +7,12 @@ task. What they pushed, and their disks, stay.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from orchestrator.adapters.disk import release_all
+from orchestrator.adapters.frozen_files import FrozenFiles
+from orchestrator.domain.frozen import Frozen
 from orchestrator.settings import Environment
 from orchestrator.stack.installation import FILE, Installation
 from orchestrator.stack.pids import stop_recorded
@@ -33,7 +35,7 @@ GRACE_S = 15.0
 def down(
     here: Installation, remains: Remains | None = None, *, grace_s: float = GRACE_S
 ) -> Iterator[str]:
-    """Stop everything that runs of it; what it made stays. Says what it stopped.
+    """Stop everything that runs of it; what it made stays, frozen sandboxes too. Says what it stopped.
 
     `remains` is what lies outside the home; by default what the engine has. A program that doesn't
     end within `grace_s` is killed.
@@ -42,7 +44,10 @@ def down(
     with ExitStack() as stack:
         outside = remains or stack.enter_context(_outside(here))
         stack.enter_context(here.only_one())
-        yield from _stop(here, outside, grace_s)
+        frozen = FrozenFiles(here.frozen).load()
+        yield from _stop(here, outside, grace_s, frozen)
+        for one in frozen:
+            yield f"kept the frozen sandbox of {one.run} (`sandgate frozen show {one.run}`)"
 
 
 def purge(here: Installation, remains: Remains | None = None) -> Iterator[str]:
@@ -63,11 +68,13 @@ def _outside(here: Installation) -> AbstractContextManager[Remains]:
     return remains_of(here, Environment().docker_host)
 
 
-def _stop(here: Installation, remains: Remains, grace_s: float) -> Iterator[str]:
+def _stop(
+    here: Installation, remains: Remains, grace_s: float, spare: Sequence[Frozen] = ()
+) -> Iterator[str]:
     if stop_recorded(here.run / "runner.pid", grace_s=grace_s):
         yield "stopped runner"
-    yield from remains.containers()
-    for folder in release_all(here.tasks):
+    yield from remains.containers(frozenset(one.run for one in spare))
+    for folder in release_all(here.tasks, frozenset(one.task for one in spare)):
         yield f"unmounted {folder}"
     for name in PROGRAMS[1:]:
         if stop_recorded(here.run / f"{name}.pid", grace_s=grace_s):

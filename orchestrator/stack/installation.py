@@ -146,6 +146,11 @@ class Installation:
         return self.home / "log"
 
     @property
+    def frozen(self) -> Path:
+        """What is known of frozen sandboxes."""
+        return self.home / "frozen"
+
+    @property
     def tasks(self) -> Path:
         """The tasks' disk images and where they are mounted."""
         return self.home / "tasks"

@@ -8,6 +8,7 @@ from typing import Protocol
 from docker import DockerClient
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 
+from orchestrator.adapters.opensandbox.blueprint import RUN
 from orchestrator.adapters.watched_disks import OWNED_BY as DISKS_LABEL
 from orchestrator.stack import engine, network
 from orchestrator.stack.installation import LABEL, Installation
@@ -18,8 +19,8 @@ from orchestrator.stack.wiring import bridge_of
 class Remains(Protocol):
     """Removes what belongs to one installation, and says what; a second time finds nothing."""
 
-    def containers(self) -> Iterator[str]:
-        """Its containers and their volumes. Raises: StepFailed."""
+    def containers(self, spare: frozenset[str] = frozenset()) -> Iterator[str]:
+        """Its containers and their volumes, but for those of the runs in `spare`. Raises: StepFailed."""
         ...
 
     def everything_else(self) -> Iterator[str]:
@@ -34,7 +35,7 @@ class InEngine:
         self._client = client
         self._here = here
 
-    def containers(self) -> Iterator[str]:
+    def containers(self, spare: frozenset[str] = frozenset()) -> Iterator[str]:
         """Containers made through OpenSandbox carry `installation`, those of our own the full label."""
         with _translated(self._here):
             for label in (f"installation={self._here.name}", f"{LABEL}={self._here.name}"):
@@ -42,11 +43,15 @@ class InEngine:
                     all=True, filters={"label": label}, ignore_removed=True
                 )
                 for container in found:
+                    if container.labels.get(RUN) in spare:
+                        continue
                     with _gone_already():
                         container.remove(force=True, v=True)
                         yield f"removed container {container.name}"
             owned = {"label": f"{LABEL}={self._here.name}"}
             for volume in self._client.volumes.list(filters=owned):
+                if (volume.attrs.get("Labels") or {}).get(RUN) in spare:
+                    continue
                 with _gone_already():
                     volume.remove()
                     yield f"removed volume {volume.name}"
@@ -76,8 +81,9 @@ class NoEngine:
         self._here = here
         self._docker_host = docker_host
 
-    def containers(self) -> Iterator[str]:
+    def containers(self, spare: frozenset[str] = frozenset()) -> Iterator[str]:
         """None runs without an engine."""
+        del spare
         yield from ()
 
     def everything_else(self) -> Iterator[str]:

@@ -100,13 +100,16 @@ async def _listen(bridge: Bridge, changed: asyncio.Event) -> None:
 
 def _end_all(home: Path, docker_host: str) -> None:
     # Imported here: the engine's client is larger than all the rest, and needed only at the worst.
+    from orchestrator.adapters.frozen_files import FrozenFiles  # noqa: PLC0415
     from orchestrator.stack.installation import Installation  # noqa: PLC0415
     from orchestrator.stack.remains import remains_of  # noqa: PLC0415
     from orchestrator.stack.steps import StepFailed  # noqa: PLC0415
 
     try:
-        with remains_of(Installation.open(home, create=False), docker_host) as remains:
-            for line in remains.containers():
+        here = Installation.open(home, create=False)
+        frozen = frozenset(one.run for one in FrozenFiles(here.frozen).load())
+        with remains_of(here, docker_host) as remains:
+            for line in remains.containers(frozen):
                 print(line, flush=True)  # noqa: T201 - its log
     except StepFailed as error:
         print(error, flush=True)  # noqa: T201 - its log

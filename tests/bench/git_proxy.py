@@ -24,10 +24,12 @@ from time import perf_counter
 
 from entrance.git.proxy import GitProxy
 from entrance.git.upstream import client_session
+from entrance.honeytokens.watch import Watch
 from entrance.registry import SessionRegistry
 from entrance.session import RepoGrant, RunId, Session, TaskId, hash_token
 from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.process import answers_http
+from tests.fakes.alarm import FakeAlarm
 from tests.fakes.audit import FakeAudit
 from tests.servers.git import ITEM, REAL_CREDENTIAL, RUN_TOKEN, FakeCredentials, Git, running
 
@@ -116,11 +118,13 @@ async def door_at(host: str) -> AsyncIterator[str]:
             address="127.0.0.1",
             token_sha256=hash_token(RUN_TOKEN),
             repositories=repositories,
+            honeytokens=(RunId("run-1"),),
         )
     )
+    watch = Watch(b"h" * 32, audit, FakeAlarm())
     async with (
         client_session() as http,
-        running(GitProxy(http, audit, FakeCredentials()), registry, audit) as address,
+        running(GitProxy(http, audit, FakeCredentials(), watch), registry, audit) as address,
     ):
         yield address.removeprefix("http://")
 

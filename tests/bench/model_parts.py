@@ -23,6 +23,7 @@ from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
 from entrance.git.upstream import client_session as git_session
+from entrance.honeytokens.watch import Watch
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider
 from entrance.model.upstream import client_session as model_session
@@ -34,6 +35,7 @@ from entrance.vault.vault import Vault
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.app.loop import run
+from tests.fakes.alarm import FakeAlarm
 from tests.servers.anthropic import KEY, MODEL, events
 from tests.servers.log import open_log
 from tests.servers.pocketbase import pocketbase_server
@@ -102,6 +104,7 @@ async def assembled(url: str, home: Path) -> AsyncIterator[tuple[web.Application
         token_sha256=hash_token(token),
         models=frozenset({f"anthropic:{MODEL}"}),
         budget_usd=Decimal(1000),
+        honeytokens=(RunId("run-1"),),
         envelopes=(Envelope("engagement", "BENCH/E-1", Decimal(1000)),),
     )
     registry.open(session)
@@ -115,6 +118,7 @@ async def assembled(url: str, home: Path) -> AsyncIterator[tuple[web.Application
                 make_app(
                     sessions=registry,
                     audit=audit,
+                    watch=Watch(b"h" * 32, audit, FakeAlarm()),
                     vault=vault,
                     meter=PocketBaseMeter(store),
                     providers=[Provider("anthropic", url, "anthropic")],

@@ -71,4 +71,8 @@ def board_of(
 ) -> Board:
     """A board over a world of fakes."""
     tasks = FakeTasks(world.tracker)
-    return Board(world.tracker, tasks, world.runs, people, waits, woken.append)
+
+    def frozen(task: TaskId) -> str:
+        return world.world().freezes.said_of(task)  # as it is stored now
+
+    return Board(world.tracker, tasks, world.runs, people, waits, frozen, woken.append)

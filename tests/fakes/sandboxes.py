@@ -8,6 +8,7 @@ from entrance.errors import NotFound, SandgateError
 from entrance.session import RunId, TaskId
 from orchestrator.domain.verdict import Evidence
 from orchestrator.ports import Completed, Mounts, Progress, Sandbox, SandboxSpec
+from orchestrator.runner.planting import PLANT
 from orchestrator.runner.prepare import ANY_FILE
 
 
@@ -26,6 +27,8 @@ class FakeSandboxes:
         self.harness = harness or FakeHarness()
         self.live: dict[RunId, Sandbox] = {}
         self.made = 0
+        self.frozen: set[RunId] = set()
+        self.planted: list[Mapping[str, str]] = []
         self.specs: list[SandboxSpec] = []
         self.started: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.written: dict[str, bytes] = {}
@@ -57,6 +60,14 @@ class FakeSandboxes:
 
     async def kill(self, run: RunId) -> None:
         self.live.pop(run, None)
+        self.frozen.discard(run)
+
+    async def freeze(self, run: RunId) -> bool:
+        if self.refuse:
+            raise self.refuse
+        if run in self.live:
+            self.frozen.add(run)
+        return run in self.live
 
     async def renew(self, sandbox: Sandbox) -> None:
         self._alive(sandbox)
@@ -71,6 +82,9 @@ class FakeSandboxes:
         timeout_s: float = 60,
     ) -> Completed:
         self._alive(sandbox)
+        if argv[2] == PLANT:
+            self.planted.append(env or {})
+            return Completed(0, "")
         if argv[2] == ANY_FILE:
             return Completed(0 if argv[3] in self.kept else 1, "")
         return self.clone
@@ -115,6 +129,7 @@ class FakeDisks:
 
     def __init__(self) -> None:
         self.mounted: set[TaskId] = set()
+        self.purged: set[TaskId] = set()
 
     async def ensure(self, task: TaskId) -> Mounts:
         self.mounted.add(task)
@@ -122,3 +137,7 @@ class FakeDisks:
 
     async def release(self, task: TaskId) -> None:
         self.mounted.discard(task)
+
+    async def purge(self, task: TaskId) -> None:
+        assert task not in self.mounted
+        self.purged.add(task)

@@ -14,10 +14,12 @@ from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository
 from orchestrator.harnesses import HARNESSES
 from orchestrator.reconciler import Reconciler
+from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
 from orchestrator.runner.world import Egress, Limits, NoEgress, World
 from tests.fakes.clock import FakeClock
+from tests.fakes.frozen import FakeFrozenStore
 from tests.fakes.runs import FakeRuns
 from tests.fakes.sandboxes import FakeDisks, FakeSandboxes
 from tests.fakes.tracker import FakeTracker
@@ -71,6 +73,7 @@ class FakeWorld:
     offered: frozenset[str] = frozenset({"native"})
     dialects: Mapping[str, str] = field(default_factory=dict)
     egress: Egress = field(default_factory=NoEgress)
+    frozen: FakeFrozenStore = field(default_factory=FakeFrozenStore)
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     )
@@ -86,12 +89,14 @@ class FakeWorld:
             harnesses=HARNESSES,
             offered=self.offered,
             live=Live(),
+            freezes=Freezes(self.frozen),
             trail=self._trail,
             limits=LIMITS,
             entrance="http://10.0.0.1:8080",
             transcripts=self.folder / "transcripts",
             outputs=Outputs(self.folder / "transcripts"),
             execd_key=b"k" * 32,
+            honey_key=b"h" * 32,
             dialects=self.dialects,
             egress=self.egress,
         )

@@ -17,6 +17,7 @@ from entrance.session import TaskId
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.api.approvals import ApprovalRoutes
+from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -105,6 +106,7 @@ class Api:
         approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy)
         posture = PostureRoutes(proving_of(self.battery))
         metrics = MetricsRoutes(self.render)
+        frozen = FrozenRoutes(self.world, self.woken.append)
         return make_api(
             TOKEN,
             health,
@@ -114,6 +116,7 @@ class Api:
             tasks,
             models,
             approvals,
+            frozen,
             metrics,
             metrics_token=METRICS_TOKEN,
         )

@@ -12,6 +12,7 @@ from aiohttp import web
 from entrance.app import Outbound, make_app, make_runner
 from entrance.disk import Disk
 from entrance.git.upstream import client_session as git_session
+from entrance.honeytokens.watch import InPrompts, Watch
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
@@ -19,6 +20,7 @@ from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId, hash_token, new_run_token
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
+from tests.fakes.alarm import HONEY, FakeAlarm
 from tests.fakes.meter import FakeMeter
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.tools import FakeTools
@@ -45,6 +47,7 @@ class Door:
     secrets: FakeSecretStore
     vault: Vault
     tools: FakeTools
+    alarm: FakeAlarm
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -73,13 +76,14 @@ async def open_door(
     disk: Disk | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
+    in_prompts: InPrompts = "note",
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
     vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
     for kind, name in SECRETS.items():
         await vault.put(name, KEY, [model.url.removeprefix("http://")], kind)
-    registry, token = SessionRegistry(), new_run_token()
+    registry, token, alarm = SessionRegistry(), new_run_token(), FakeAlarm()
     session = Session(
         run=RUN,
         task=TaskId("PROJ/T-1"),
@@ -92,6 +96,7 @@ async def open_door(
             {f"anthropic:{MODEL}", f"openai:{openai.MODEL}", f"google:{google.MODEL}"}
         ),
         budget_usd=Decimal(1),
+        honeytokens=(RUN,),
     )
     registry.open(session)
     log = open_log(folder / "egress", disk=disk)
@@ -99,6 +104,7 @@ async def open_door(
         app = make_app(
             sessions=registry,
             audit=log,
+            watch=Watch(HONEY, log, alarm, in_prompts),
             vault=vault,
             meter=meter,
             providers=[
@@ -114,7 +120,16 @@ async def open_door(
             await web.TCPSite(runner, host, port).start()
             url = f"http://{host}:{runner.addresses[0][1]}"
             yield Door(
-                url, token, session, registry, folder / "egress", meter, secrets, vault, tools
+                url,
+                token,
+                session,
+                registry,
+                folder / "egress",
+                meter,
+                secrets,
+                vault,
+                tools,
+                alarm,
             )
         finally:
             await runner.cleanup()

@@ -15,11 +15,13 @@ from aiohttp import web
 
 from entrance.git.proxy import GitProxy, Limits
 from entrance.git.upstream import client_session
+from entrance.honeytokens.watch import Watch
 from entrance.identity import identity
 from entrance.registry import SessionRegistry
 from entrance.session import RepoGrant, RunId, Session, TaskId, hash_token
 from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.githost import GitHost, serving
+from tests.fakes.alarm import HONEY, FakeAlarm
 from tests.fakes.audit import FakeAudit
 
 RUN_TOKEN = "sgr_a-run-token-of-the-tests"
@@ -90,6 +92,7 @@ class Door:
     registry: SessionRegistry
     host_saw: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     """Path and headers of each request that reached the host."""
+    alarm: FakeAlarm = field(default_factory=FakeAlarm)
 
     def url(self, name: str) -> str:
         """The repository at the proxy, with the run's token as the password."""
@@ -180,13 +183,15 @@ async def door(folder: Path, **limits: Any) -> AsyncIterator[Door]:
             address="127.0.0.1",
             token_sha256=hash_token(RUN_TOKEN),
             repositories=grants(host_address),
+            honeytokens=(RunId("run-1"),),
         )
-        audit, registry = FakeAudit(), SessionRegistry()
+        audit, registry, alarm = FakeAudit(), SessionRegistry(), FakeAlarm()
+        watch = Watch(HONEY, audit, alarm)
         registry.open(session)
         http = await stack.enter_async_context(client_session())
-        proxy = GitProxy(http, audit, FakeCredentials(), replace(Limits(), **limits))
+        proxy = GitProxy(http, audit, FakeCredentials(), watch, replace(Limits(), **limits))
         address = await stack.enter_async_context(running(proxy, registry, audit))
-        yield Door(Git(home), root, host_address, address, audit, session, registry, saw)
+        yield Door(Git(home), root, host_address, address, audit, session, registry, saw, alarm)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Protocol
 import structlog
 
 from entrance.errors import Conflict, NotFound, SandgateError, Unavailable
-from orchestrator.adapters.opensandbox.engine import Engine
+from orchestrator.adapters.opensandbox.engine import Engine, Found
 from orchestrator.adapters.opensandbox.http import Server
 
 GONE_S = 10.0
@@ -66,7 +66,7 @@ class Ending:
     async def end(self, sandbox: str, address: str) -> None:
         """Close its way out and end it. Idempotent. Raises: Unavailable when it stays."""
         if address:
-            await self._close(address)
+            await self.close(address)
         try:
             await self._server.delete(sandbox)
         except NotFound:
@@ -86,6 +86,22 @@ class Ending:
         if not await eventually(gone, GONE_S):
             raise Unavailable(f"the container of sandbox {sandbox} does not go away")
         await self._settle()
+
+    async def stop_as_it_is(self, found: Found) -> None:
+        """Stop every process of a container where it stands; one that ended stays ended. Idempotent.
+
+        Raises: Unavailable when they go on.
+        """
+        try:
+            await self._server.pause(found.sandbox)
+        except Conflict:
+            pass  # it is paused, or has ended
+        except SandgateError as error:
+            log.warning("sandbox_paused_without_server", sandbox=found.sandbox, error=str(error))
+            await self._engine.pause(found.sandbox)
+        state = (await self._engine.inspect(found.sandbox))["State"]
+        if state.get("Running") and not state.get("Paused"):
+            raise Unavailable(f"the container of sandbox {found.sandbox} can't be paused")
 
     async def remove_volume(self, name: str) -> None:
         """Remove a volume, when its container has let go of it. Idempotent. Raises: Unavailable."""
@@ -117,7 +133,8 @@ class Ending:
         except SandgateError as error:
             log.warning("stale_addresses_stay", error=str(error))
 
-    async def _close(self, address: str) -> None:
+    async def close(self, address: str) -> None:
+        """Close an address's way out, live connections included, as far as there is a firewall."""
         try:
             async with self._addresses:
                 await self._admission.unregister(address)

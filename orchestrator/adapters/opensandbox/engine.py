@@ -72,6 +72,14 @@ class Engine:
         except (NotFound, Conflict):
             return  # gone, or the engine is removing it right now
 
+    async def pause(self, sandbox: str) -> None:
+        """Stop its processes without the server's help. Idempotent. Raises: NotFound, Unavailable."""
+        name = container_name(sandbox)
+        try:
+            await self._ask(lambda: self._client.pause(name))
+        except Conflict:
+            return  # it is paused, or has ended
+
     async def limit_swap(self, sandbox: str, memory_bytes: int) -> None:
         """Take the swap away that the engine gives by default (as much again as memory)."""
         name = container_name(sandbox)

@@ -46,6 +46,11 @@ class Server:
         async with self.call("DELETE", f"/v1/sandboxes/{sandbox}"):
             pass
 
+    async def pause(self, sandbox: str) -> None:
+        """Stop everything in it as it is. Raises: NotFound, Conflict (it doesn't run), Unavailable."""
+        async with self.call("POST", f"/v1/sandboxes/{sandbox}/pause"):
+            pass
+
     async def expire_at(self, sandbox: str, at: datetime) -> None:
         """Let it live until `at`, and no longer. Raises: NotFound, Unavailable."""
         path = f"/v1/sandboxes/{sandbox}/renew-expiration"

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +31,8 @@ READY_S = 20.0
 PING_EVERY_S = 0.02
 LIVE_PINGS = 3
 LIVE_PING_PAUSE_S = 0.2
+KEPT_DAYS = 3650
+"""A frozen sandbox waits for a person."""
 LATE_S = 15.0
 """How long a create that we gave up may still bring a container forth."""
 
@@ -112,6 +115,17 @@ class Lifecycle:
             await self._ending.close_stale_addresses()
         for volume in tmp_volumes(self._blueprint, run):
             await self._ending.remove_volume(volume.name)
+
+    async def freeze(self, run: RunId) -> bool:
+        """See `ports.Sandboxes.freeze`. It is stopped first: then nothing more comes out of it."""
+        containers = await self._engine.containers(run)
+        for found in containers:
+            await self._ending.stop_as_it_is(found)
+            if found.address:
+                await self._ending.close(found.address)
+            with suppress(NotFound):  # a server that knows nothing of it won't end it either
+                await self._server.expire_at(found.sandbox, self._now() + timedelta(days=KEPT_DAYS))
+        return bool(containers)
 
     async def renew(self, sandbox: Sandbox) -> None:
         """See `ports.Sandboxes.renew`. A sandbox whose firewall can't be kept up is ended at once.

@@ -39,6 +39,10 @@ class OpenSandboxes:
         """Close its way out, end it, remove what belonged to it. Idempotent. Raises: Unavailable."""
         await self._life.kill(run)
 
+    async def freeze(self, run: RunId) -> bool:
+        """Stop everything in it as it is, close its way out, let it not expire. Raises: Unavailable."""
+        return await self._life.freeze(run)
+
     async def renew(self, sandbox: Sandbox) -> None:
         """Heartbeat: without it the sandbox ends by itself soon. Raises: Unavailable, NotFound."""
         await self._or_lost(sandbox, self._life.renew(sandbox))

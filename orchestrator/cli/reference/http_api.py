@@ -12,6 +12,7 @@ from entrance.app import Outbound, make_app
 from orchestrator.api import shapes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
+from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -103,6 +104,7 @@ def runner() -> web.Application:
         ModelRoutes(nothing, nothing, nothing, {}),
         ApprovalRoutes(nothing, nothing, nothing),
         MetricsRoutes(nothing),
+        FrozenRoutes(nothing, nothing),
     )
 
 
@@ -112,6 +114,7 @@ def entrance() -> web.Application:
     return make_app(
         sessions=nothing,
         audit=nothing,
+        watch=nothing,
         vault=nothing,
         meter=nothing,
         providers=(),

@@ -1,6 +1,7 @@
 """Requests by hand: what no decent git client sends, and what an agent might."""
 
 import gzip
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -183,7 +184,8 @@ async def test_a_gzip_bomb_is_cut_at_the_limit(tmp_path: Path) -> None:
     """CASE-56."""
     async with door(tmp_path, push_bytes=1 << 20) as small_door:
         main = await main_of(small_door)
-        bomb = command(OWN + b"/x", main) + FLUSH + EMPTY_PACK + bytes(64 << 20)
+        blob = b"\xb0\x80\x80\x80\x02" + zlib.compress(bytes(64 << 20), 0)
+        bomb = command(OWN + b"/x", main) + FLUSH + EMPTY_PACK[:11] + b"\1" + blob
 
         _, said = await push(small_door, gzip.compress(bomb), {"Content-Encoding": "gzip"})
 

@@ -49,7 +49,9 @@ async def review(server: PolarionServer, tmp_path: Path) -> AsyncIterator[Review
         people = PolarionPeople(office.polarion, office.polarion.vault, tokens)
         woken: list[str] = []
         tasks = PolarionTasks(office.polarion.as_service())
-        board = Board(office.tracker, tasks, office.world.runs, people, {}, woken.append)
+        board = Board(
+            office.tracker, tasks, office.world.runs, people, {}, lambda _: "", woken.append
+        )
         await office.call("submit_for_approval", summary="Done.")
         yield Review(office, board, people)
 

@@ -4,17 +4,21 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from entrance.errors import Unavailable
+from entrance.session import RunId
+from orchestrator.adapters.frozen_files import FrozenFiles
 from orchestrator.stack.down import PROGRAMS, down, purge
 from orchestrator.stack.installation import FILE, Installation
 from orchestrator.stack.pids import marked
 from orchestrator.stack.process import Program
 from orchestrator.stack.remains import NoEngine
 from orchestrator.stack.steps import StepFailed
+from tests.unit.orchestrator.domain.test_frozen import FROZEN
 
 SLEEPS = "import time; print('up', flush=True); time.sleep(120)"
 STUBBORN = (
@@ -31,8 +35,10 @@ class FakeRemains:
         self.rest = ["network sg", "nft table sg", "image sandgate/sg-sandbox:1"]
         self.stuck = ""
 
-    def containers(self) -> Iterator[str]:
-        yield from self._take(self.boxes)
+    def containers(self, spare: frozenset[str] = frozenset()) -> Iterator[str]:
+        going = [box for box in self.boxes if box not in spare]
+        self.boxes = [box for box in self.boxes if box in spare]
+        yield from self._take(going)
 
     def everything_else(self) -> Iterator[str]:
         assert not self.boxes, "a network with containers on it can't be removed"
@@ -95,6 +101,16 @@ def test_the_runner_goes_first_then_sandboxes_then_the_rest(here: Installation) 
     assert not alive(here)
     assert (here.home / FILE).exists()
     assert list(down(here, NoEngine(here, ""))) == [], "a second time there is nothing to stop"
+
+
+def test_a_frozen_sandbox_stays_until_all_of_it_is_purged(here: Installation) -> None:
+    FrozenFiles(here.frozen).save(replace(FROZEN, run=RunId("sandbox-1")))
+    remains = FakeRemains()
+    said = list(down(here, remains))
+    assert "removed sandbox-2" in said
+    assert said[-1].startswith("kept the frozen sandbox of sandbox-1")
+    assert remains.boxes == ["sandbox-1"]
+    assert "removed sandbox-1" in list(purge(here, remains))
 
 
 def test_nothing_of_another_installation_is_touched(
@@ -201,7 +217,7 @@ def test_without_an_answer_of_the_engine_nothing_is_forgotten(
 class Mounted(FakeRemains):
     """A disk that is still in use."""
 
-    def containers(self) -> Iterator[str]:
+    def containers(self, spare: frozenset[str] = frozenset()) -> Iterator[str]:
         raise Unavailable("umount: target is busy")
         yield
 

@@ -33,7 +33,11 @@ def disks() -> FakeKeptDisks:
 
 
 def retention(world: FakeWorld, disks: FakeKeptDisks, days: float = 7) -> Retention:
-    return Retention(disks, world.tracker, world.runs, world.clock, timedelta(days=days))
+    frozen = world.world().freezes.of_task
+    keep = timedelta(days=days)
+    return Retention(
+        disks, world.tracker, world.runs, world.clock, keep, lambda task: bool(frozen(task))
+    )
 
 
 def becomes(world: FakeWorld, status: TaskStatus) -> None:

@@ -180,5 +180,7 @@ def test_a_delta_of_too_many_instructions_is_refused() -> None:
 def test_half_a_pack_is_not_whole() -> None:
     pack = pack_of(entry(BLOB, b"x"))
     reader = PackReader(20)
+    assert not reader.begun
     assert b"".join(reader.feed(pack[:-1])) == b"x"
+    assert reader.begun
     assert not reader.whole

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
@@ -90,9 +91,9 @@ def test_every_run_draws_on_the_budget_of_its_engagement() -> None:
 
 def test_a_delegated_run_draws_on_the_money_of_all_who_delegated() -> None:
     first, second, third = a_run(), a_run(budget_usd=Decimal("0.75")), a_run()
-    where = {"address": "10.0.0.2", "token_sha256": "0" * 64}
-    session = session_for(second, TASK, ENGAGEMENT, **where, lender=first)
-    session = session_for(third, TASK, ENGAGEMENT, **where, lender=replace(second, session=session))
+    lent = partial(session_for, address="10.0.0.2", token_sha256="0" * 64)
+    session = lent(second, TASK, ENGAGEMENT, lender=first)
+    session = lent(third, TASK, ENGAGEMENT, lender=replace(second, session=session))
     assert session.envelopes == (
         Envelope("engagement", ENGAGEMENT.id, ENGAGEMENT.budget_usd),
         Envelope("run", second.id, Decimal("0.75")),

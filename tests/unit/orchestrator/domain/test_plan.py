@@ -114,6 +114,24 @@ CANCELLED = Finish(Exit(None, Cause.CANCELLED, "cancelled by lead"))
             id="one run per agent",
         ),
         pytest.param(
+            replace(SEEN, frozen="look at it", run=run_in(RunState.ENDED)),
+            Wait("look at it"),
+            id="while the task's sandbox is frozen no run starts",
+        ),
+        *(
+            pytest.param(
+                replace(SEEN, frozen="look at it", run=run_in(state, cancelled_by="lead")),
+                Finish(Exit(None, Cause.HONEYTOKEN, "look at it")),
+                id=f"a run that is {state} ends when its sandbox is frozen",
+            )
+            for state in (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING)
+        ),
+        pytest.param(
+            replace(SEEN, frozen="look at it", run=run_in(RunState.SETTLING)),
+            Settle(),
+            id="a run settles whose sandbox is frozen",
+        ),
+        pytest.param(
             replace(SEEN, run=run_in(RunState.ENDED)),
             StartRun(Trigger.ASSIGNED),
             id="an ended run doesn't stop the next one",

@@ -20,6 +20,14 @@ CALM = Evidence()
             Exit(1), SUBMITTED, CALM, Outcome.SUBMITTED, Cause.HANDED_OVER, id="a bad exit after it"
         ),
         pytest.param(
+            Exit(None, Cause.HONEYTOKEN),
+            SUBMITTED,
+            CALM,
+            Outcome.FAILED,
+            Cause.HONEYTOKEN,
+            id="a honeytoken was touched, whatever was handed over",
+        ),
+        pytest.param(
             Exit(None, Cause.CANCELLED),
             SUBMITTED,
             CALM,

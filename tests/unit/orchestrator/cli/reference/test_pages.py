@@ -98,8 +98,9 @@ def test_every_body_that_a_call_takes_is_told() -> None:
     taking = {c for c in calls(runner()) if c.startswith(("POST", "PUT"))}
     without = {
         "POST /api/runs/{run}/cancel",
+        "POST /api/frozen/{run}/discard",
+        "POST /api/frozen/{run}/release",
         "POST /api/posture/run",
-        "POST /api/approvals/{item}/try",
     }
     assert taking - without == set(BODIES)
     assert [line for line in http_api().splitlines() if line.endswith("|  |")] == []
