@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.house import House, open_house
+from tests.e2e.house import House, Wanted, open_house
+from tests.servers.alerts import Alerts, alerts_server
 
 FILES = {
     "thing.py": "def double(n):\n    return n + n\n",
@@ -14,6 +15,17 @@ FILES = {
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    home = tmp_path_factory.mktemp("house") / "home"
-    yield from open_house(home, FILES, Path(__file__).with_name("scenario.yaml"))
+def alerts() -> Iterator[Alerts]:
+    """Whoever looks after security."""
+    with alerts_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory, alerts: Alerts) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
+    hook = folder / "alerts.url"
+    hook.write_text(f"{alerts.url}\n")
+    wanted = Wanted(settings={"SANDGATE_ALERTS__URL_FILE": str(hook)})
+    scenario = Path(__file__).with_name("scenario.yaml")
+    yield from open_house(folder / "home", FILES, scenario, wanted)
