@@ -17,7 +17,7 @@ from orchestrator.domain.egress import (
     overlap,
     tighter,
 )
-from orchestrator.domain.presets import Preset, Registries, Unavailable, rules_of
+from orchestrator.domain.presets import Preset, Registries, Registry, Unavailable, rules_of
 from proxy.policy import Limits, Mode, Rule
 from proxy.rules import DEFAULT_PORTS
 
@@ -55,10 +55,11 @@ def compile_policy(
     """The rules of one run. Those of `approved` carry the approval that allowed them."""
     own = Layer(INSTALLATION, ground.policy)
     wanted: list[Rule | str] = [*_presets(own, known), *_own(own)]
+    dialable = _dialable(ground.policy.rules, known)
     for layer in layers:
         wanted += [_under(one, _for_presets(ground.ceiling)) for one in _presets(layer, known)]
-        wanted += [_as_others(_under(one, ground.ceiling)) for one in _own(layer)]
-    wanted += [_as_others(_under(rule, ground.ceiling)) for rule in approved]
+        wanted += [_dialled(_under(one, ground.ceiling), dialable) for one in _own(layer)]
+    wanted += [_dialled(_under(rule, ground.ceiling), dialable) for rule in approved]
     rules = _widened(list(dict.fromkeys(one for one in wanted if isinstance(one, Rule))))
     blind = _blinding(rules)
     limits = ground.policy.limits
@@ -121,9 +122,21 @@ def _for_presets(ceiling: Ceiling) -> Ceiling:
     return replace(ceiling, ports=frozenset())
 
 
-def _as_others(wanted: Rule | str) -> Rule | str:
+def _dialable(own: Sequence[Rule], known: Known) -> list[tuple[str, tuple[str, ...]]]:
+    """Hosts whose addresses needn't be public: by the installation's word, or as registries were found."""
+    said = [(rule.host, rule.networks) for rule in own]
+    for registry in known.registries.values():
+        if isinstance(registry, Registry):
+            said += [(one.host, one.networks) for one in (*registry.index, *registry.files)]
+    return [(host, networks) for host, networks in said if networks]
+
+
+def _dialled(wanted: Rule | str, dialable: Sequence[tuple[str, tuple[str, ...]]]) -> Rule | str:
     """Which addresses that aren't public may be dialled is the installation's to say, nobody else's."""
-    return wanted if isinstance(wanted, str) else replace(wanted, networks=())
+    if isinstance(wanted, str):
+        return wanted
+    networks = [one for host, said in dialable if covers(host, wanted.host) for one in said]
+    return replace(wanted, networks=tuple(dict.fromkeys(networks)))
 
 
 def _widened(rules: Sequence[Rule]) -> list[Rule]:

@@ -165,6 +165,18 @@ def test_only_the_installation_opens_addresses_that_are_not_public() -> None:
     assert compiled(ground(own)).rules[0].networks == ("10.0.0.0/8",)
     assert compiled(ground(), own).rules[0].networks == ()
     assert compiled(ground(), approved=[own]).rules[0].networks == ()
+    wider = replace(A, host="*.corp.example", networks=("192.168.0.0/16",))
+    (_, a), (_, b) = compiled(ground(own), A).rules, compiled(ground(own), wider).rules
+    assert (a.networks, b.networks) == (("10.0.0.0/8",), ())
+
+
+def test_a_registry_on_a_private_address_is_dialled_there_whoever_opens_it() -> None:
+    place = replace(place_of("https://mirror.corp.example/simple"), networks=("10.4.0.9",))
+    known = Known(PRESETS, {"python": Registry("https://mirror.corp.example/simple", (place,))})
+    mirror = replace(A, host="mirror.corp.example")
+    assert compiled(OPEN, mirror, known=known).rules[0].networks == ("10.4.0.9",)
+    assert compiled(OPEN, approved=[mirror], known=known).rules[0].networks == ("10.4.0.9",)
+    assert compiled(OPEN, A, known=known).rules[0].networks == ()
 
 
 def test_the_tightest_limit_counts() -> None:
