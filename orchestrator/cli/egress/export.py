@@ -27,7 +27,7 @@ from orchestrator.cli.egress.options import (
 )
 from orchestrator.cli.files import text_of
 from orchestrator.cli.place import JsonFlag, installation
-from orchestrator.cli.screen import escaped, print_json, say
+from orchestrator.cli.screen import escaped, print_json, say, tell
 from orchestrator.egress.database import copy_to_parquet
 from orchestrator.egress.filters import Filter
 from orchestrator.egress.ocsf import Origin
@@ -117,7 +117,7 @@ def export(
     folder = log_folder(log)
     asked = wanted(run=run, host=host, door=door, decision=decision, since=since)
     if form is Form.PARQUET:
-        _parquet(folder, target, to, asked)
+        _parquet(folder, target, to, asked, json=json)
         return
     secrets = dict(_header(one) for one in header or ())
     place = _Stdout() if target == STDOUT else _target(to, target, ca, certificate, secrets, body)
@@ -159,12 +159,13 @@ def _tell(summary: Summary, kept: CursorFile, *, json: bool) -> None:
         say(Console(stderr=True), sentence, "red")
 
 
-def _parquet(folder: Path, target: str, to: Kind, asked: Filter) -> None:
+def _parquet(folder: Path, target: str, to: Kind, asked: Filter, *, json: bool) -> None:
     if to is not Kind.FILE or target == STDOUT:
         raise CommandFailed("--format parquet goes to a file", Code.USAGE)
     with progress("reading the log") as told:
         count = copy_to_parquet(folder, asked, Path(target), told=told)
-    say(console, f"{count} attempts are in {target}")
+    made = {"attempts": count, "file": target}
+    tell(console, made, f"{count} attempts are in {target}", json=json)
 
 
 def _target(

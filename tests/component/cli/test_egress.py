@@ -258,6 +258,10 @@ def test_an_export_as_parquet_has_the_attempts_that_are_wanted(tmp_path: Path) -
     out = tmp_path / "run's.parquet"
     done = sandgate("egress", "export", str(out), "--format", "parquet", "--run", "run-2")
     assert done.out == f"2 attempts are in {out}\n"
+    again = sandgate(
+        "egress", "export", str(out), "--format", "parquet", "--run", "run-2", "--json"
+    )
+    assert again.json == {"attempts": 2, "file": str(out)}
     found = duckdb.read_parquet(str(out)).fetchall()
     assert [row[0] for row in found] == [4, 6]
     assert out.stat().st_mode & 0o777 == 0o600

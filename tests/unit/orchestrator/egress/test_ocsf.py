@@ -8,6 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entrance.decision import Allow, Decision, Deny, Hold
+from entrance.log.fields import of_decision, of_outcome
+from entrance.log.records import DOORS, Decided, Kind, Outcome, Request, Traffic
+from entrance.ports import Cause
 from orchestrator.egress.ocsf import VERSION, Origin, event
 from tests.fakes.egress_log import ATTEMPT, CAME
 from tests.fakes.ocsf import validated
@@ -89,6 +93,25 @@ def test_an_outcome_fits_the_schema(name: str) -> None:
     came = {"seq": 9, "at": "2026-11-30T12:00:08+00:00", "type": "outcome", "of": 7, **CAME}
     validated(event(came, ORIGIN, decided))
     validated(event({**came, "status": 503, "result": "failed", "ms": 10**12}, ORIGIN, decided))
+
+
+@pytest.mark.parametrize("kind", DOORS)
+@pytest.mark.parametrize("decision", [Allow(), Hold("a person must look"), Deny("no rule")])
+def test_every_kind_that_is_written_fits_the_schema(kind: Kind, decision: Decision) -> None:
+    asked = Request(
+        "GET", "https://files.example/a", "files.example", 443, "files.example", "192.0.2.7:443"
+    )
+    for request in (asked, Request(host="198.51.100.1", port=53), None):
+        record = Decided(
+            kind, "what was wanted", decision, address="10.231.0.7", request=request, rule="r"
+        )
+        decided = {**HEAD, **of_decision(record, Cause(3, "Bash"))}
+        validated(event(decided, ORIGIN))
+        outcome = Outcome(
+            7, "done", traffic=Traffic(200, 312, 4096, "ab", "cd", 64, "192.0.2.7:443", 34)
+        )
+        came = {"seq": 8, "at": HEAD["at"], **of_outcome(outcome, "run-1", None)}
+        validated(event(came, ORIGIN, decided))
 
 
 def test_an_outcome_whose_decision_is_gone_fits_the_schema() -> None:
