@@ -4,7 +4,9 @@ import os
 import secrets
 from pathlib import Path
 
+from entrance.errors import Malformed
 from entrance.log.signing import new_key, public_of
+from orchestrator.stack.steps import StepFailed
 
 
 def make_key(path: Path) -> Path:
@@ -13,11 +15,30 @@ def make_key(path: Path) -> Path:
 
 
 def make_log_key(path: Path) -> Path:
-    """The file with the egress log's private key; the public one lies beside it, as `.pub`."""
-    if not path.exists():
+    """The file with the egress log's private key; the public one lies beside it, as `.pub`.
+
+    Raises: StepFailed when the private one is gone, or another: what it has signed must not be
+    gone on with by a new one in silence.
+    """
+    public = path.with_suffix(".pub")
+    if not path.exists() and not public.exists():
         keep(path, new_key())
-    keep(path.with_suffix(".pub"), public_of(path.read_text()))
+    if trouble := _trouble_with(path, public):
+        raise StepFailed(
+            "The key that signs the egress log can't be used",
+            why=trouble,
+            what_to_do="Restore it; or move the log's folder and both key files away, to begin anew.",
+        )
     return path
+
+
+def _trouble_with(path: Path, public: Path) -> str:
+    """Why the pair can't be used; the public key is made if it isn't there."""
+    try:
+        own = public_of(path.read_text())
+    except (OSError, Malformed) as error:
+        return str(error)
+    return "" if keep(public, own).read_text() == own else f"{public} is another key's"
 
 
 def keep(path: Path, text: str) -> Path:

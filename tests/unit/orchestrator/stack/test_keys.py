@@ -4,7 +4,11 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from orchestrator.stack.keys import keep, make_key
+import pytest
+
+from entrance.log.signing import signer_from, trust_from
+from orchestrator.stack.keys import keep, make_key, make_log_key
+from orchestrator.stack.steps import StepFailed
 
 
 def test_a_key_is_random_stays_and_is_its_owners(tmp_path: Path) -> None:
@@ -26,3 +30,27 @@ def test_many_who_make_it_at_once_get_the_same_and_leave_nothing(tmp_path: Path)
         texts = set(pool.map(lambda _: make_key(tmp_path / "a.key").read_text(), range(64)))
     assert len(texts) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["a.key"]
+
+
+def test_the_logs_key_is_made_once_with_its_public_one_beside_it(tmp_path: Path) -> None:
+    path = make_log_key(tmp_path / "log.key")
+    key_id = signer_from(path).trust.key_id
+    assert trust_from(tmp_path / "log.pub").key_id == key_id
+    assert path.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "log.pub").unlink()
+    assert signer_from(make_log_key(path)).trust.key_id == key_id
+    assert trust_from(tmp_path / "log.pub").key_id == key_id
+
+
+@pytest.mark.parametrize("spoil", ["gone", "another", "no key"])
+def test_a_log_key_that_is_not_the_one_is_not_replaced_in_silence(
+    tmp_path: Path, spoil: str
+) -> None:
+    path = make_log_key(tmp_path / "log.key")
+    path.unlink()
+    if spoil == "another":
+        make_log_key(tmp_path / "other.key").rename(path)
+    elif spoil == "no key":
+        path.write_text("nothing of the kind")
+    with pytest.raises(StepFailed, match="move the log's folder"):
+        make_log_key(path)
