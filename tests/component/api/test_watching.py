@@ -155,6 +155,7 @@ async def test_a_watcher_that_leaves_is_forgotten_and_disturbs_nobody(api: Api) 
 
 
 async def test_something_is_said_now_and_then_though_nothing_happens(tmp_path: Path) -> None:
+    """CASE-92: whatever lies in between and gives up on a silent stream doesn't."""
     async with api_server(tmp_path, keepalive_s=0.02) as api:
         run = await begun(api)
         async with watching(api, run) as heard:

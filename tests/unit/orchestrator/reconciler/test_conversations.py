@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from entrance.session import Ended, hash_token
 from orchestrator.domain.task import TaskStatus
 from orchestrator.harnesses import HARNESSES
 from tests.fakes.sandboxes import FakeHarness
@@ -37,6 +38,26 @@ async def test_a_conversation_that_can_not_be_read_is_tried_once(world: FakeWorl
     assert TASK.description not in prompt_of(world)
     await send_back(world, "use tabs")
     assert TASK.description in prompt_of(world)
+
+
+async def test_what_goes_on_in_an_earlier_runs_place_has_its_grants_and_a_token_of_its_own(
+    world: FakeWorld,
+) -> None:
+    """CASE-81: a disk and a conversation are all that comes back."""
+    first = await settle_down(world)
+    await send_back(world, "use spaces")
+    again = await world.runs.latest(TASK.id)
+    assert first
+    assert again
+    assert first.id != again.id
+    assert first.session
+    assert again.session
+    tokens = [env["SANDGATE_RUN_TOKEN"] for _, env in world.sandboxes.started]
+    assert len(set(tokens)) == 2
+    assert world.door.find(hash_token(tokens[0])) == Ended(first.id)
+    granted = [(s.tools, s.repositories, s.models) for s in (first.session, again.session)]
+    assert granted[0] == granted[1]
+    assert {first.sandbox, again.sandbox} == {"sb-1", "sb-2"}
 
 
 async def send_back(world: FakeWorld, words: str) -> None:

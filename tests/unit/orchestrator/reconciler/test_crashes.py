@@ -47,6 +47,7 @@ CHANGES = {
 async def test_a_crash_at_any_change_is_repaired_by_the_next_look(
     tmp_path: Path, at: int, *, after: bool
 ) -> None:
+    """CASE-93: whatever happens, a run ends with an outcome."""
     world = FakeWorld(tmp_path)
     world.sandboxes = SubmittingSandboxes(world)
     crash = Crashing(at, after=after)

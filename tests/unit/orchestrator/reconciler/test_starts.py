@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from entrance.errors import Forbidden, Unavailable
+from entrance.errors import Conflict, Forbidden, Unavailable
 from entrance.session import TaskId
-from orchestrator.domain.run import Cause, Outcome, RunState
+from orchestrator.domain.run import Cause, Outcome, Run, RunState
 from orchestrator.domain.task import Task, TaskStatus
+from orchestrator.reconciler import AT_ONCE
+from tests.fakes.runs import FakeRuns
 from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import TASK, FakeWorld
 from tests.unit.orchestrator.reconciler.driving import settle_down
@@ -110,6 +112,23 @@ async def test_a_task_that_waits_for_a_busy_agent_does_not_read_it_again(world: 
     assert await world.reconciler().handle(TASK.id)
     assert world.tracker.tasks[TASK.id].status is TaskStatus.OPEN, "it waits, and isn't refused"
     assert await world.runs.latest(TASK.id) is None
+
+
+class BeatenRuns(FakeRuns):
+    """Another process has made a run of the same task, or agent, a moment ago."""
+
+    async def create(self, run: Run) -> None:
+        raise Conflict(f"{run.task} has an active run")
+
+
+async def test_a_run_that_is_refused_its_place_executes_nothing(world: FakeWorld) -> None:
+    """CASE-90."""
+    world.runs = BeatenRuns()
+    reconciler = world.reconciler()
+    for _ in range(3):
+        assert await reconciler.handle(TASK.id) == AT_ONCE
+    assert (world.sandboxes.made, world.sandboxes.started, world.disks.mounted) == (0, [], set())
+    assert world.tracker.tasks[TASK.id].status is TaskStatus.OPEN
 
 
 async def test_a_task_that_waits_says_why_once_until_the_reason_changes(world: FakeWorld) -> None:
