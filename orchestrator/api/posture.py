@@ -10,7 +10,8 @@ from aiohttp import web
 
 from entrance.errors import SandgateError
 from orchestrator.api.shapes import Accept, body_of
-from orchestrator.posture.proving import Proving, Waiver
+from orchestrator.posture.ports import Waiver
+from orchestrator.posture.proving import Proving
 from orchestrator.posture.report import Report
 
 log = structlog.get_logger()

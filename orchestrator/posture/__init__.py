@@ -4,7 +4,7 @@
 - `judging`: from probes to orders for a sandbox, from what was found to results [pure].
 - `report`: the signed report, the configuration that it is of, and what people accepted [pure].
 - `gate`: why no run may start now: the quick probe of the network, and the battery's latest report.
-- `proving`: runs the battery when it is due, and keeps what it found.
+- `proving`: runs the battery when it is due, and keeps what it found; `ports`: what that needs.
 """
 
 from orchestrator.posture.gate import UNPROVEN, Finding, Posture

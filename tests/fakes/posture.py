@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from entrance.errors import SandgateError
 from entrance.session import RunId
 from orchestrator.posture.judging import Found, judge
+from orchestrator.posture.ports import Findings, Tell
 from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens, Wall
-from orchestrator.posture.proving import Findings, Proving, Tell
+from orchestrator.posture.proving import Proving
 from orchestrator.posture.report import Acceptance, Configuration, Report, Tried
 from tests.fakes.clock import FakeClock
 

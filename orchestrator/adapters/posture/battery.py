@@ -15,8 +15,8 @@ from orchestrator.adapters.posture.playing import Playing
 from orchestrator.adapters.posture.stage import set_stage
 from orchestrator.posture.battery import BATTERY
 from orchestrator.posture.judging import Result, judge, why_skipped
+from orchestrator.posture.ports import Findings, Tell
 from orchestrator.posture.probe import Area, Probe, Tier
-from orchestrator.posture.proving import Findings, Tell
 from orchestrator.posture.report import Configuration
 
 

@@ -7,23 +7,23 @@ import json
 from collections.abc import Callable, Sequence
 
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
-from orchestrator.posture.wire import bearer, raw, request
+from orchestrator.posture.wire import bearer, request
 
 GUESSED = "sgr_" + "A" * 43
 UPLOAD = "Content-Type: application/x-git-upload-pack-request"
 _D = Area.DOOR
 
 
-def _asked(*requests: str) -> Callable[[Stage], Arguments]:
+def asked(*requests: str) -> Callable[[Stage], Arguments]:
     """The same words with `{own}`, `{sibling}`, `{ended}`, `{canary}` ... filled in."""
     return lambda stage: [
         stage.place.gateway,
         stage.place.door,
-        *(_filled(r, stage) for r in requests),
+        *(filled(r, stage) for r in requests),
     ]
 
 
-def _filled(text: str, stage: Stage) -> str:
+def filled(text: str, stage: Stage) -> str:
     place, tokens = stage.place, stage.tokens
     for name, value in {
         "own": tokens.own,
@@ -58,36 +58,36 @@ def _model(path: str, model: str = "claude-nobody") -> str:
 IDENTITY: tuple[Probe, ...] = (
     Probe(
         "token-own", _D, Wall.IDENTITY, "The run's own token is taken; else the others show nothing.",
-        "asks", _asked(_get("/nowhere")), ("404",),
+        "asks", asked(_get("/nowhere")), ("404",),
     ),
     Probe(
         "token-none", _D, Wall.IDENTITY, "Without a token the door stays shut.",
-        "asks", _asked(_get("/nowhere", "Accept: */*")), ("401",),
+        "asks", asked(_get("/nowhere", "Accept: */*")), ("401",),
     ),
     Probe(
         "token-guessed", _D, Wall.IDENTITY, "A guessed token opens nothing.",
-        "asks", _asked(_get("/nowhere", bearer(GUESSED))), ("403",),
+        "asks", asked(_get("/nowhere", bearer(GUESSED))), ("403",),
     ),
     Probe(
         "token-two", _D, Wall.IDENTITY, "Two tokens at once open nothing.",
-        "asks", _asked(_get("/nowhere", OWN, "x-api-key: <sibling>")), ("403",),
+        "asks", asked(_get("/nowhere", OWN, "x-api-key: <sibling>")), ("403",),
     ),
     Probe(
         "token-ended", _D, Wall.IDENTITY, "The token of a run that has ended opens nothing.",
-        "asks", _asked(_get("/nowhere", bearer("<ended>"))), ("403",),
+        "asks", asked(_get("/nowhere", bearer("<ended>"))), ("403",),
     ),
     Probe(
         "token-of-sibling", _D, Wall.IDENTITY, "Another sandbox's token opens nothing from here.",
-        "asks", _asked(_get("/nowhere", bearer("<sibling>"))), ("403",),
+        "asks", asked(_get("/nowhere", bearer("<sibling>"))), ("403",),
     ),
     Probe(
         "token-from-sibling", _D, Wall.IDENTITY, "This run's token opens nothing from another sandbox.",
-        "asks", _asked(_get("/nowhere")), ("403",), who="sibling",
+        "asks", asked(_get("/nowhere")), ("403",), who="sibling",
     ),
     Probe(
         "token-forwarded", _D, Wall.IDENTITY, "No header makes an address another one.",
         "asks",
-        _asked(_get(
+        asked(_get(
             "/nowhere", bearer("<sibling>"), "X-Forwarded-For: <sibling-address>",
             "Forwarded: for=<sibling-address>", "X-Real-IP: <sibling-address>",
             "True-Client-IP: <sibling-address>",
@@ -96,7 +96,7 @@ IDENTITY: tuple[Probe, ...] = (
     ),
     Probe(
         "token-in-query", _D, Wall.IDENTITY, "A token in an address is none.",
-        "asks", _asked(_get("/nowhere?key=<own>&access_token=<own>", "Accept: */*")), ("401",),
+        "asks", asked(_get("/nowhere?key=<own>&access_token=<own>", "Accept: */*")), ("401",),
     ),
 )  # fmt: skip
 
@@ -105,7 +105,7 @@ def _nothing_at(
     name: str, promise: str, *requests: str, expected: Sequence[str] = ("404",)
 ) -> Probe:
     return Probe(
-        name, _D, Wall.ROUTES, promise, "asks_each", _asked(*requests), tuple(expected), canary=0
+        name, _D, Wall.ROUTES, promise, "asks_each", asked(*requests), tuple(expected), canary=0
     )
 
 
@@ -157,100 +157,38 @@ ROUTES: tuple[Probe, ...] = (
     ),
     Probe(
         "http2", _D, Wall.ROUTES, "HTTP/2 is not spoken, not even without asking.",
-        "asks", _asked("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"), ("400", "cut"), canary=0,
+        "asks", asked("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"), ("400", "cut"), canary=0,
     ),
     Probe(
         "long-requests", _D, Wall.FRAMING, "What is too long is refused.",
         "asks_each",
-        _asked(_get("/" + "a" * 20_000), _get("/nowhere", OWN, "X: " + "b" * 40_000)),
+        asked(_get("/" + "a" * 20_000), _get("/nowhere", OWN, "X: " + "b" * 40_000)),
         ("400", "414", "431", "400 414", "400 431"), canary=0,
     ),
 )  # fmt: skip
 
 
-def _smuggle(name: str, promise: str, *headers: str, body: str | None = None) -> Probe:
-    """One request to the canary git host, in which a second one is hidden."""
-    hidden = f"GET /{name}/hidden HTTP/1.1\r\nHost: x\r\n\r\n"
-    text = raw(
-        f"POST /git/<git>/{name}.git/git-upload-pack HTTP/1.1",
-        "Host: door", OWN, UPLOAD, "Connection: close", *headers,
-        body=body if body is not None else f"0\r\n\r\n{hidden}",
-    )  # fmt: skip
-    return Probe(name, _D, Wall.FRAMING, promise, "asks", _asked(text), ("400", "cut"), canary=0)
-
-
-SMUGGLING: tuple[Probe, ...] = (
-    _smuggle(
-        "smuggle-te-cl", "Two ways to say how long a body is are refused.",
-        "Content-Length: 5", "Transfer-Encoding: chunked",
-    ),
-    _smuggle(
-        "smuggle-cl-te", "In the other order, too.",
-        "Transfer-Encoding: chunked", "Content-Length: 60",
-    ),
-    _smuggle(
-        "smuggle-two-lengths", "Two lengths that differ are refused.",
-        "Content-Length: 5", "Content-Length: 60",
-    ),
-    _smuggle("smuggle-signed-length", "A length with a sign is refused.", "Content-Length: +0"),
-    _smuggle("smuggle-length-list", "A list of lengths is refused.", "Content-Length: 5, 60"),
-    _smuggle("smuggle-hex-length", "A length in hexadecimal is refused.", "Content-Length: 0x5"),
-    _smuggle(
-        "smuggle-unknown-coding", "A coding that nobody knows is refused.",
-        "Transfer-Encoding: xchunked",
-    ),
-    _smuggle(
-        "smuggle-coding-list", "A coding after chunked is refused.",
-        "Transfer-Encoding: chunked, identity",
-    ),
-    _smuggle(
-        "smuggle-space", "A blank before a header's colon is refused.",
-        "Transfer-Encoding : chunked", "Content-Length: 5",
-    ),
-    _smuggle(
-        "smuggle-folded", "A header that goes on in the next line is refused.",
-        "Transfer-Encoding:\r\n chunked", "Content-Length: 5",
-    ),
-    _smuggle(
-        "smuggle-bare-lf", "A line that ends in a line feed alone is refused.",
-        "X-A: b\nTransfer-Encoding: chunked", "Content-Length: 5",
-    ),
-    _smuggle(
-        "smuggle-bare-cr", "A carriage return inside a header is refused.",
-        "X-A: b\rTransfer-Encoding: chunked", "Content-Length: 5",
-    ),
-    _smuggle("smuggle-nul", "A NUL in a header is refused.", "X-A: b\0c", "Content-Length: 0", body=""),
-    _smuggle(
-        "smuggle-chunk-size", "A chunk whose length is no number is refused.",
-        "Transfer-Encoding: chunked", body="0x5\r\nhello\r\n0\r\n\r\n",
-    ),
-    _smuggle(
-        "smuggle-chunk-end", "A chunk that is longer than it says is refused.",
-        "Transfer-Encoding: chunked", body="5\r\nhello!\r\n0\r\n\r\n",
-    ),
-)  # fmt: skip
-
 COMMENT = {"name": "add_comment", "arguments": {"text": "I was here."}}
 GRANTS: tuple[Probe, ...] = (
     Probe(
         "tools-none", _D, Wall.GRANTS, "A run that was granted no tool sees none.",
-        "says", lambda s: [*_asked(_rpc("tools/list"))(s), "none is granted to this run"], ("200 said",),
+        "says", lambda s: [*asked(_rpc("tools/list"))(s), "none is granted to this run"], ("200 said",),
     ),
     Probe(
         "tool-by-name", _D, Wall.GRANTS, "A tool that wasn't granted can't be called by its name.",
-        "says", lambda s: [*_asked(_rpc("tools/call", **COMMENT))(s), '"isError":true'],
+        "says", lambda s: [*asked(_rpc("tools/call", **COMMENT))(s), '"isError":true'],
         ("200 said",),
     ),
     Probe(
         "model-not-granted", _D, Wall.GRANTS, "A model that wasn't granted isn't called.",
         "asks_each",
-        _asked(_model("/model/anthropic/v1/messages"), _model("/model/nobody/v1/messages")),
+        asked(_model("/model/anthropic/v1/messages"), _model("/model/nobody/v1/messages")),
         ("403 404", "404"),
     ),
     Probe(
         "model-other-apis", _D, Wall.GRANTS, "No other API of a model's provider is reached.",
         "asks_each",
-        _asked(*map(_model, (
+        asked(*map(_model, (
             "/model/anthropic/v1/files", "/model/anthropic/v1/messages/batches",
             "/model/anthropic//v1/messages", "/model/ANTHROPIC/v1/messages",
             "/model/<canary>/v1/messages",
@@ -258,4 +196,4 @@ GRANTS: tuple[Probe, ...] = (
         ("404",), canary=0,
     ),
 )  # fmt: skip
-DOOR = (*IDENTITY, *ROUTES, *SMUGGLING, *GRANTS)
+DOOR = (*IDENTITY, *ROUTES, *GRANTS)

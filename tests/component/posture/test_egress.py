@@ -12,9 +12,10 @@ import pytest
 import pytest_asyncio
 
 from orchestrator.adapters.posture.script import script
-from orchestrator.posture.battery.egress import EGRESS, LISTED, OPEN
+from orchestrator.posture.battery import BATTERY
+from orchestrator.posture.battery.egress import LISTED, OPEN
 from orchestrator.posture.judging import Result, found_in, judge, orders
-from orchestrator.posture.probe import Caps, Place, Probe, Stage, Tokens, Wall
+from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens, Wall
 from proxy.authority import ensure
 from proxy.rules import Rule
 from tests.component.posture.loose_proxy import loose_proxy
@@ -51,7 +52,7 @@ STAGE = Stage(
     item="P-1",
     second_door=True,
 )
-PROBES = [probe for probe in EGRESS if probe.who == "sandbox"]
+PROBES = [probe for probe in BATTERY if probe.area is Area.EGRESS and probe.who == "sandbox"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

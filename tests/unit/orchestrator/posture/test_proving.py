@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from entrance.errors import Conflict, NotFound, Unavailable
-from orchestrator.posture.proving import FAILED_AGAIN, PENDING, Proving, Waiver
+from orchestrator.posture.ports import Waiver
+from orchestrator.posture.proving import FAILED_AGAIN, PENDING, Proving
 from tests.fakes.clock import FakeClock
 from tests.fakes.posture import CONFIGURATION, FakeBattery, FakeShelf, Key
 from tests.waiting import until

@@ -5,7 +5,8 @@ from pathlib import Path
 from entrance.session import RunId
 from orchestrator.domain.run import RunState
 from orchestrator.posture import Posture
-from orchestrator.posture.proving import Proving, Waiver
+from orchestrator.posture.ports import Waiver
+from orchestrator.posture.proving import Proving
 from orchestrator.reconciler import Reconciler
 from tests.fakes.posture import FakeBattery, proving_of
 from tests.fakes.world import TASK, FakeWorld
