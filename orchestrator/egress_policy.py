@@ -12,7 +12,7 @@ from typing import Protocol
 
 import structlog
 
-from entrance.errors import NotFound, SandgateError, Unavailable
+from entrance.errors import Malformed, NotFound, SandgateError, Unavailable
 from entrance.session import RunId, Session
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import approved_rules
@@ -129,7 +129,9 @@ class EgressPolicy:
             raise Unavailable(
                 f"the egress proxy did not take up its policy in {self.patience_s:g} s"
             )
-        return self._compiled.get(run.id, Compiled()).left_out
+        if run.id not in self._compiled:
+            raise Unavailable(f"run {run.id} is not in the egress policy")
+        return self._compiled[run.id].left_out
 
     async def apply(self) -> bool:
         """Have what is stored in force; whether that was done in time. Nothing is lost if it wasn't."""
@@ -190,7 +192,9 @@ class EgressPolicy:
         policy = PolicyFile(generation=generation, refused=self.sources.refused(), sandboxes=boxes)
         if policy == there:
             return generation
-        written = PolicyFile(generation=generation + 1, refused=policy.refused, sandboxes=boxes)
+        # A file that was lost must not begin again below what the proxy has in force.
+        newer = max(generation, self.files.applied()) + 1
+        written = PolicyFile(generation=newer, refused=policy.refused, sandboxes=boxes)
         self.files.write(written)
         log.info("egress_policy_written", generation=written.generation, sandboxes=len(boxes))
         return written.generation
@@ -200,8 +204,9 @@ class EgressPolicy:
         for session in self.sessions():
             try:
                 run = await self.runs.get(session.run)
-            except NotFound:
-                continue  # nobody can say what it may reach
+            except (NotFound, Malformed) as error:  # nobody can say what it may reach
+                log.warning("run_not_in_the_policy", run=session.run, error=str(error))
+                continue
             found[run.id] = self._compile(ground, run, items, known)
         return found
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from entrance.errors import Malformed
@@ -12,6 +13,8 @@ from orchestrator.adapters.pocketbase.client import PAGE, PocketBase
 from orchestrator.adapters.pocketbase.filters import where
 from orchestrator.adapters.pocketbase.rows import Row, bounded, stored_time
 from orchestrator.domain.approval import IN_FORCE, Approval, ApprovalState
+
+log = structlog.get_logger()
 
 COLLECTION = "approvals"
 _NEWEST_FIRST = "-asked,-@rowid"
@@ -43,15 +46,23 @@ class PocketBaseApprovals:
     async def in_force(self) -> Sequence[Approval]:
         out = [state for state in ApprovalState if state not in IN_FORCE]
         filter_ = where(*(("state", "!=", str(state)) for state in out))
-        return [_item(row) async for row in self._store.all(COLLECTION, filter_, sort="@rowid")]
+        return await self._readable(filter_)
 
     async def of_run(self, run: RunId) -> Sequence[Approval]:
-        rows = self._store.all(COLLECTION, where(("run", "=", run)), sort="@rowid")
-        return [_item(row) async for row in rows]
+        return await self._readable(where(("run", "=", run)))
 
     async def of_task(self, task: TaskId) -> Sequence[Approval]:
-        rows = self._store.all(COLLECTION, where(("task", "=", task)), sort="@rowid")
-        return [_item(row) async for row in rows]
+        return await self._readable(where(("task", "=", task)))
+
+    async def _readable(self, filter_: str) -> list[Approval]:
+        """One item that can't be read opens nothing, and keeps no other from being heeded."""
+        found = []
+        async for row in self._store.all(COLLECTION, filter_, sort="@rowid"):
+            try:
+                found.append(_item(row))
+            except Malformed as error:
+                log.warning("approval_unreadable", error=str(error))
+        return found
 
 
 def _fields(item: Approval) -> dict[str, Any]:

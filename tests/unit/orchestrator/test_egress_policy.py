@@ -242,3 +242,24 @@ async def test_what_people_write_for_the_installation_counts_once_they_have_save
         house.sources.says = Ground(Policy(rules=(A,)))
         await until(lambda: house.answer(run) == "allow")
         loop.cancel()
+
+
+async def test_a_policy_that_was_lost_is_written_with_a_generation_that_the_proxy_never_had(
+    house: House,
+) -> None:
+    """Else what is in force of old would be taken for the new one."""
+    run = await house.open(A)
+    house.proxy.taken, house.proxy.deaf = 57, True
+    with pytest.raises(Unavailable, match="did not take up"):
+        await house.policy.admit(run)
+    house.proxy.deaf = False
+    house.proxy.policy = None
+    await house.policy.admit(run)
+    assert house.proxy.applied() == 58
+
+
+async def test_a_run_that_is_not_in_the_policy_is_not_admitted(house: House) -> None:
+    run = await house.open(A)
+    house.fakes.door.close(run.id)
+    with pytest.raises(Unavailable, match="not in the egress policy"):
+        await house.policy.admit(run)
