@@ -1,5 +1,6 @@
 """The objects of the schema that events are made of; what isn't known is left out [pure]."""
 
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,7 +45,7 @@ def known(**fields: Any) -> dict[str, Any]:
 
 def source(line: Line) -> dict[str, Any]:
     """`src_endpoint`: the sandbox."""
-    named = known(ip=_ip(line.get("address")), uid=line.get("sandbox")) or {"name": "sandbox"}
+    named = known(ip=_ip(str(line.get("address"))), uid=line.get("sandbox")) or {"name": "sandbox"}
     return {**named, "type_id": VIRTUAL, "type": "Virtual"}
 
 
@@ -135,9 +136,11 @@ def _integer(number: int | None) -> int | None:
     return number if number is not None and number <= MOST else None
 
 
-def _ip(text: object) -> str:
+@lru_cache(10_000)
+def _ip(text: str) -> str:
+    """An address in its usual form; nothing when it is none. They come over and over again."""
     try:
-        return str(ip_address(str(text).strip("[]")))
+        return str(ip_address(text.strip("[]")))
     except ValueError:
         return ""
 
