@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from entrance.errors import NotFound, Unavailable
+from entrance.errors import Unavailable
 from orchestrator.domain.access import Attempt
-from orchestrator.egress.database import attempts
+from orchestrator.egress.query import Limits, query
+from orchestrator.egress.statement import QueryRefused
 
-MOST = 100_000
-"""So many of the newest attempts are looked at."""
+LIMITS = Limits(rows=100_000, seconds=30)
+"""So many of the newest attempts are looked at, by a process of its own."""
 _SQL = """
 SELECT decided_at, method, coalesce(nullif(url, ''), 'https://' || host || ':' || port || '/'),
        decision, kind = 'connect', run, agent, task
 FROM attempts
-WHERE door = 'egress' AND kind IN ('http', 'connect') AND decision != 'allow' AND decided_at >= ?
-ORDER BY seq DESC LIMIT ?
+WHERE door = 'egress' AND kind IN ('http', 'connect') AND decision != 'allow'
+  AND decided_at >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}'
+ORDER BY seq DESC
 """
 
 
@@ -31,23 +31,21 @@ class RecordedAttempts:
     folder: Path
 
     async def attempts(self, since: datetime) -> Sequence[Attempt]:
-        return await asyncio.to_thread(self._read, since)
+        return await asyncio.to_thread(self._read, since.astimezone(UTC))
 
     def _read(self, since: datetime) -> list[Attempt]:
         try:
-            with attempts(self.folder, since=since) as connection:
-                rows = connection.execute(_SQL, [since.astimezone(UTC).replace(tzinfo=None), MOST])
-                return [_attempt(row) for row in rows.fetchall()]
-        except NotFound:
-            return []
-        except duckdb.Error as error:
+            with query(self.folder, _SQL.format(since=since), limits=LIMITS) as answer:
+                return [_attempt(row) for row in answer.rows()]
+        except QueryRefused as error:
             raise Unavailable(f"the egress log can't be read: {error}") from error
 
 
-def _attempt(row: tuple[Any, ...]) -> Attempt:
+def _attempt(row: Sequence[Any]) -> Attempt:
     at, method, url, decision, tunnel, run, agent, task = row
+    decided = datetime.fromisoformat(at)
     return Attempt(
-        at=at.replace(tzinfo=UTC),
+        at=decided if decided.tzinfo else decided.replace(tzinfo=UTC),
         method=method or "",
         url=url or "",
         decision=decision,

@@ -3,6 +3,9 @@
 from datetime import UTC, timedelta
 from pathlib import Path
 
+import pytest
+
+from entrance.errors import Unavailable
 from orchestrator.adapters.egress_record import RecordedAttempts
 from orchestrator.domain.access import Attempt
 from tests.fakes.egress_log import BEGAN, FakeEgressLog
@@ -24,14 +27,17 @@ async def test_what_did_not_get_through_is_there_newest_first(tmp_path: Path) ->
     assert denied == Attempt(
         denied.at, "GET", "https://a.example/x", "deny", "run-1", "bot-rex", "WEB"
     )
-    assert denied.at.tzinfo is UTC
+    assert denied.at.tzinfo == UTC
     assert BEGAN < denied.at < BEGAN + timedelta(minutes=1)
 
 
-async def test_what_is_older_is_left_out_and_no_log_is_no_attempt(tmp_path: Path) -> None:
+async def test_what_is_older_is_left_out_and_a_log_that_is_not_there_is_said(
+    tmp_path: Path,
+) -> None:
     log = FakeEgressLog(tmp_path / "log")
     log.decided(decision="deny")
     record = RecordedAttempts(log.folder)
     assert len(await record.attempts(SINCE)) == 1
     assert await record.attempts(BEGAN + timedelta(days=1)) == []
-    assert await RecordedAttempts(tmp_path / "none").attempts(SINCE) == []
+    with pytest.raises(Unavailable, match="none"):
+        await RecordedAttempts(tmp_path / "none").attempts(SINCE)
