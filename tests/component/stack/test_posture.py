@@ -38,7 +38,8 @@ class Answer(BaseHTTPRequestHandler):
         known = self.headers.get("Authorization") == f"Bearer {self.server.key.read_text()}"
         if known or not doctor:
             self.server.now(next_one=doctor or self.server.said[0] == UNPROVEN)
-        body = json.dumps({"closed": self.server.now(next_one=False)}).encode()
+        closed = self.server.now(next_one=False)
+        body = json.dumps({"closed": closed, "proving": closed == UNPROVEN}).encode()
         self.send_response(200 if known or not doctor else 401)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
