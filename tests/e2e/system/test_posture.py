@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from orchestrator.posture.report import Report
 from tests.e2e.house import House
@@ -12,43 +14,40 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(120)]
 
 @pytest.fixture(scope="module")
 def report(house: House) -> Report:
-    done = house.sandgate("posture", "run", "--json")
-    return Report.model_validate_json(done.stdout)
+    """What `sandgate posture run --json` prints."""
+    return Report.model_validate_json(house.sandgate("posture", "run", "--json").stdout)
 
 
 def test_every_probe_passes_in_an_installation(report: Report) -> None:
     assert [
         (tried.name, tried.found, tried.evidence) for tried in report.probes if not tried.ok
     ] == []
-    assert len(report.probes) > 180
-    assert (report.ended_at - report.began_at).total_seconds() < 15
+    assert len(report.probes) > 230
+    assert set(report.skipped) == {"second-door-shut"}
 
 
-def test_its_report_is_kept_signed_and_verified_without_the_runner(
+def test_its_report_is_kept_and_signed_and_so_is_the_one_that_let_runs_start(
     house: House, report: Report
 ) -> None:
-    file = house.here.home / "posture" / "reports" / f"{report.id}.json"
-    assert Report.model_validate_json(file.read_bytes()) == report
-    assert (
-        f"{report.id} of {house.here.name}" in house.sandgate("posture", "verify", str(file)).stdout
-    )
-    reasons = {Report.model_validate_json(one.read_bytes()).why for one in file.parent.iterdir()}
-    assert "installation" in reasons, "no run may start before"
+    key = load_pem_public_key((house.here.keys / "log.pub").read_bytes())
+    assert isinstance(key, Ed25519PublicKey)
+    files = sorted((house.here.home / "posture" / "reports").iterdir())
+    kept = [Report.model_validate_json(file.read_bytes()) for file in files]
+    for one in kept:
+        one.verify(key)
+    assert kept[-1] == report
+    assert "installation" in {one.why for one in kept}
 
 
 def test_nothing_is_left_of_a_battery(house: House, report: Report) -> None:
     assert report.probes
-    assert [name for name in house.containers() if "posture" in name] == []
     assert [folder.name for folder in house.here.tasks.iterdir() if "POSTURE" in folder.name] == []
     assert not Path(f"/sys/class/net/{house.here.bridge[:10]}o0").exists()
 
 
-def test_status_doctor_and_the_record_of_a_run_say_it_in_a_line(
-    house: House, report: Report
-) -> None:
+def test_status_and_the_record_of_a_run_say_it_in_a_line(house: House, report: Report) -> None:
     line = f"{len(report.probes)} probes passed"
+    assert house.runner.get("/api/posture")["line"].startswith(line)
     assert f"posture: {line}" in house.sandgate("status").stdout
-    assert line in house.sandgate("doctor").stdout
-    assert "runs may start" in house.sandgate("posture", "show").stdout
     run = house.ended(house.task("A task, to see its record"))
     assert run["facts"]["posture"]["fingerprint"] == report.fingerprint
