@@ -114,7 +114,7 @@ class Connection(LiveConnectionHandler):
     def _answering(self) -> dict[type[commands.StartHook], Answer]:
         flows, tunnels = self._flows, self._tunnels
         return {
-            NextLayerHook: tunnels.next_layer,
+            NextLayerHook: self._deciding(tunnels.next_layer),
             _hooks.HttpConnectHook: self._deciding(tunnels.asked),
             _hooks.HttpRequestHeadersHook: self._deciding(self._requested),
             _hooks.HttpResponseHeadersHook: self._responded,

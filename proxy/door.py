@@ -74,8 +74,11 @@ class Door:
     ) -> Exchange | Deny:
         """Have an allowed attempt counted and recorded; what isn't recorded is refused."""
         counted = any(rule.name == allow.rule and rule.uses is not None for rule in sandbox.rules)
-        # Before anybody else can decide: two requests don't share one use.
-        self.usage.request(sandbox.run, allow.rule, counted=counted)
+        try:
+            # Before anybody else can decide: two requests don't share one use.
+            self.usage.request(sandbox.run, allow.rule, counted=counted)
+        except OSError as error:
+            return Deny(f"what was used can't be kept: {error.strerror}", Cause.NOT_RECORDED)
         try:
             seq = await self.recorder.decided(attempt.decided(allow))
         except Unrecorded as error:

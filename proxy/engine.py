@@ -109,11 +109,18 @@ class Engine:
                 usage.forget_all_but(one.run for one in applied.sandboxes.values())
             looks += 1
             if looks % SAVE_EVERY == 0:
-                usage.save()
                 shown = None  # what changes all the time is shown now and then
             if shown != (shown := (applied.generation, applied.trouble, recorder.connected)):
-                applied.show(self._door.status())
+                self._keep()
             await asyncio.sleep(LOOK_S)
+
+    def _keep(self) -> None:
+        """A full disk is no reason to die: the log closes this door, and says why."""
+        try:
+            self._door.usage.save()
+            self._door.applied.show(self._door.status())
+        except OSError as error:
+            _log.error("state_not_kept", error=str(error))
 
     def _cut_removed(self) -> None:
         """A sandbox that is gone, or another at its address, keeps no connection."""

@@ -6,14 +6,13 @@ from mitmproxy.proxy import layer
 from mitmproxy.proxy.layers import TCPLayer
 from mitmproxy.proxy.layers.http import HTTPMode
 from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer, parse_client_hello
-from mitmproxy.tls import TlsData
+from mitmproxy.tls import ClientHello, TlsData
 
 from proxy.answers import refusal
 from proxy.caller import Caller, Tunnel
-from proxy.decision import Allow, Cause, Deny, Refusal
+from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.exchange import Exchange
 from proxy.hosts import canonical_host
-from proxy.policy import SandboxPolicy
 from proxy.reading import reading
 from proxy.records import Attempt, Kind
 from proxy.wire import tunnel_to
@@ -21,6 +20,8 @@ from proxy.wire import tunnel_to
 _TLS_RECORD = b"\x16"
 _TLS_RECORD_HEAD = 3
 _ENCRYPTED_CLIENT_HELLO = 0xFE0D
+_MAX_HELLO = 64 << 10
+_NO_TLS = Deny("only TLS is let through here", Cause.MALFORMED)
 
 
 class Tunnels:
@@ -129,35 +130,42 @@ class Tunnels:
         )
 
     async def _splice(self, asking: layer.NextLayer, tunnel: Tunnel, data: bytes) -> None:
-        try:
-            hello = parse_client_hello(data)
-        except ValueError:
-            hello = None
-            refused: Deny | None = Deny("only TLS is let through here", Cause.MALFORMED)
-        else:
-            if hello is None:
-                return  # it has not come in whole
-            refused = _hello_flaw(hello.sni, [kind for kind, _ in hello.extensions], tunnel.host)
-        caller = self._caller
-        sandbox = caller.door.still(caller.sandbox) if caller.sandbox is not None else None
-        if isinstance(sandbox, Deny):
-            refused = sandbox
-        tunnel.told = True
-        sni = hello.sni if hello is not None else None
+        """Once the ClientHello is there: decide what is never looked at again."""
+        hello = _hello_in(data)
+        if hello is None:
+            return
+        decided: Decision = hello if isinstance(hello, Deny) else self._again(tunnel)
+        sni = None
+        if isinstance(hello, ClientHello):
+            sni, kinds = hello.sni, [kind for kind, _ in hello.extensions]
+            decided = _hello_flaw(sni, kinds, tunnel.host) or decided
+        caller, tunnel.told = self._caller, True
         attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni=sni)
-        if refused is not None or not isinstance(sandbox, SandboxPolicy):
-            if refused is not None:
-                await caller.door.refuse(attempt, refused)
-            caller.cut()
-            return
-        found = await caller.door.admit(attempt, tunnel.allow, sandbox)
-        if not isinstance(found, Exchange):
-            caller.cut()
-            return
-        caller.dialable = tunnel.allow.networks
-        self._opaque = (found, asking.context.server)
-        self.passed(len(data), out=True)
-        asking.layer = TCPLayer(asking.context, ignore=True)
+        if isinstance(decided, Allow) and caller.sandbox is not None:
+            found = await caller.door.admit(attempt, decided, caller.sandbox)
+            if isinstance(found, Exchange):
+                caller.dialable = decided.networks
+                self._opaque = (found, asking.context.server)
+                self.passed(len(data), out=True)
+                asking.layer = TCPLayer(asking.context, ignore=True)
+                return
+        elif not isinstance(decided, Allow):
+            await caller.door.refuse(attempt, decided)
+        caller.cut()
+
+    def _again(self, tunnel: Tunnel) -> Decision:
+        """The tunnel was allowed when it was asked for; whether it is now."""
+        caller = self._caller
+        if caller.sandbox is None:
+            return Deny("nobody's tunnel", Cause.NO_IDENTITY)
+        sandbox = caller.door.still(caller.sandbox)
+        if isinstance(sandbox, Deny):
+            return sandbox
+        caller.sandbox = sandbox
+        decided = caller.door.tunnel(sandbox, tunnel.host, tunnel.port)
+        if isinstance(decided, Allow) and not decided.splice:
+            return Deny(f"the tunnel to {tunnel.host} is not opaque any more", Cause.RULE)
+        return decided
 
     def _attempt(self, authority: str, sni: str | None = None, kind: Kind = "connect") -> Attempt:
         host, _, port = authority.rpartition("@")[2].rpartition(":")
@@ -169,6 +177,15 @@ class Tunnels:
             port=int(port) if port.isdecimal() and port.isascii() else None,
             sni=sni,
         )
+
+
+def _hello_in(data: bytes) -> ClientHello | Deny | None:
+    """The ClientHello; None while it has not come in whole."""
+    try:
+        hello = parse_client_hello(data)
+    except ValueError:
+        return _NO_TLS
+    return hello if hello is not None or len(data) <= _MAX_HELLO else _NO_TLS
 
 
 def _hello_flaw(sni: str | None, extensions: list[int], host: str) -> Deny | None:
