@@ -17,7 +17,6 @@ class Cause(StrEnum):
     MALFORMED = "malformed"
     DISAGREEMENT = "disagreement"
     HOST = "host"
-    ADDRESS = "address"
     PORT = "port"
     SCHEME = "scheme"
     METHOD = "method"
@@ -30,7 +29,6 @@ class Cause(StrEnum):
     RULE = "rule"
     BUDGET = "budget"
     HELD = "held"
-    UNREACHABLE = "unreachable"
 
     @property
     def status(self) -> HTTPStatus:
@@ -48,7 +46,6 @@ _STATUS = {
     Cause.BODY: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     Cause.URL_LENGTH: HTTPStatus.REQUEST_URI_TOO_LONG,
     Cause.HEADER_SIZE: HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-    Cause.UNREACHABLE: HTTPStatus.BAD_GATEWAY,
     Cause.CONTENT: HTTPStatus.BAD_GATEWAY,
 }
 
