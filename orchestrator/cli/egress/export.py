@@ -1,8 +1,6 @@
 """`sandgate egress export`: the log, to other systems."""
 
-import hashlib
-import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Annotated
 
 import stamina
 import typer
-from pydantic import SecretStr
 from rich.console import Console
 
 from orchestrator.cli.codes import Code, CommandFailed
@@ -25,22 +22,26 @@ from orchestrator.cli.egress.options import (
     progress,
     wanted,
 )
-from orchestrator.cli.files import text_of
-from orchestrator.cli.place import JsonFlag, installation
-from orchestrator.cli.screen import escaped, print_json, say, tell
+from orchestrator.cli.egress.targets import (
+    STDOUT,
+    Body,
+    Kind,
+    Stdout,
+    cursor_of,
+    header_of,
+    target_of,
+)
+from orchestrator.cli.place import JsonFlag
+from orchestrator.cli.screen import print_json, say, tell
 from orchestrator.egress.database import copy_to_parquet
 from orchestrator.egress.filters import Filter
 from orchestrator.egress.ocsf import Origin
 from orchestrator.egress.reader import Reader
 from orchestrator.egress.sending.cursor import CursorFile
 from orchestrator.egress.sending.export import PATIENCE_S, Export, Summary
-from orchestrator.egress.sending.http import HttpTarget
-from orchestrator.egress.sending.messages import Format, Message
-from orchestrator.egress.sending.streams import Collector, SyslogTarget
-from orchestrator.egress.sending.targets import FileTarget, Target
+from orchestrator.egress.sending.messages import Format
 
 console = Console()
-STDOUT = "-"
 
 
 class Form(StrEnum):
@@ -53,21 +54,6 @@ class Form(StrEnum):
 
 _RECORDS: Mapping[Form, Format] = {Form.OCSF: "ocsf", Form.JSONL: "jsonl"}
 """The forms in which records are sent one by one."""
-
-
-class Kind(StrEnum):
-    """How it is sent."""
-
-    FILE = "file"
-    SYSLOG = "syslog"
-    HTTP = "http"
-
-
-class Body(StrEnum):
-    """What the body of a POST is."""
-
-    NDJSON = "ndjson"
-    ARRAY = "array"
 
 
 def export(
@@ -119,9 +105,11 @@ def export(
     if form is Form.PARQUET:
         _parquet(folder, target, to, asked, json=json)
         return
-    secrets = dict(_header(one) for one in header or ())
-    place = _Stdout() if target == STDOUT else _target(to, target, ca, certificate, secrets, body)
-    kept = CursorFile(None if target == STDOUT else cursor or _cursor(f"{to} {target} {form}", log))
+    secrets = dict(header_of(one) for one in header or ())
+    place = Stdout() if target == STDOUT else target_of(to, target, ca, certificate, secrets, body)
+    kept = CursorFile(
+        None if target == STDOUT else cursor or cursor_of(f"{to} {target} {form}", log)
+    )
     if from_start and kept.path:
         kept.path.unlink(missing_ok=True)
     made = Export(
@@ -168,62 +156,8 @@ def _parquet(folder: Path, target: str, to: Kind, asked: Filter, *, json: bool) 
     tell(console, made, f"{count} attempts are in {target}", json=json)
 
 
-def _target(
-    to: Kind,
-    target: str,
-    ca: Path | None,
-    certificate: Path | None,
-    secrets: Mapping[str, SecretStr],
-    body: Body,
-) -> Target:
-    match to:
-        case Kind.FILE:
-            return FileTarget(Path(target))
-        case Kind.SYSLOG:
-            try:
-                at = Collector.at(target, ca=ca, certificate=certificate)
-            except ValueError as error:
-                raise CommandFailed(f"{target}: {error}", Code.USAGE) from error
-            return SyslogTarget(at, socket.gethostname())
-        case Kind.HTTP:
-            if not target.startswith(("http://", "https://")):
-                raise CommandFailed(f"{target}: write http://... or https://...", Code.USAGE)
-            return HttpTarget(target, secrets, body.value, ca=ca)
-
-
-def _header(text: str) -> tuple[str, SecretStr]:
-    name, _, value = text.partition("=")
-    if not name or not value:
-        raise CommandFailed("--header: write NAME=VALUE, or NAME=@FILE", Code.USAGE)
-    return name, SecretStr(text_of(value).strip())
-
-
-def _cursor(what: str, log: Path | None) -> Path:
-    """Where the cursor of a target is by default: with the installation's own data."""
-    if log is not None:
-        raise CommandFailed("with --log, say where to keep how far it got: --cursor", Code.USAGE)
-    name = hashlib.sha256(what.encode()).hexdigest()[:12]
-    return installation().data("egress-cursors") / f"{name}.json"
-
-
 def _origin(folder: Path) -> Origin:
     """Whose log it is, as its oldest segment says."""
     lines = Reader(folder).read()
     name = str(lines[0].fields.get("installation", "")) if lines else ""
     return Origin(name or "sandgate", version("sandgate"))
-
-
-class _Stdout:
-    """Lines on stdout; what a terminal would obey is written as JSON's escapes."""
-
-    def begin(self, mark: str) -> str:
-        """Nothing is to be done."""
-        return mark
-
-    def send(self, batch: Sequence[Message], name: str) -> str:  # noqa: ARG002 - nobody asks twice
-        for one in batch:
-            print(escaped(one.body.decode(errors="replace")))  # noqa: T201 - stdout is the interface
-        return ""
-
-    def close(self) -> None:
-        """Nothing is held."""
