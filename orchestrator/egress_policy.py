@@ -157,6 +157,19 @@ class EgressPolicy:
         """What a run may reach now; None when its session isn't open."""
         return self._compiled.get(run)
 
+    def generations(self) -> tuple[int, int]:
+        """Which policy is wanted, and which the proxy has in force (0: none). Raises: Unavailable."""
+        there = self.files.written()
+        return (there.generation if there else 0), self.files.applied()
+
+    async def check(self) -> str:
+        """How it is, in words. Raises: Unavailable when what is wanted is not in force."""
+        wanted, applied = self.generations()
+        if self.closed or wanted != applied:
+            late = f"policy {wanted} is wanted, but {applied or 'none'} in force"
+            raise Unavailable(self.closed or late)
+        return f"policy {wanted} is wanted and in force"
+
     def reaches(self, run: RunId) -> Sequence[str]:
         """What is open to a run now, in lines for its agent."""
         return in_words(self._compiled.get(run, Compiled()))

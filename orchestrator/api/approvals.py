@@ -88,13 +88,20 @@ class ApprovalRoutes:
         return web.json_response(_decided_json(done))
 
     async def reaches(self, request: web.Request) -> web.Response:
-        """What a run may reach of the internet now: `{rules, limits, left_out}`; 404 when it isn't open."""
+        """What a run may reach of the internet now: `{rules, limits, left_out, wanted, applied}`.
+
+        `wanted` and `applied` are the generations of the policy file, and of what the proxy has in
+        force. 404 when the run isn't open.
+        """
         run = request.match_info["run"]
         found = self.policy.compiled(RunId(run)) if self.policy else None
-        if found is None:
+        if found is None or self.policy is None:
             raise NotFound(f"run {run[:64]} reaches nothing now: it is not open, or not known")
+        wanted, applied = self.policy.generations()
         return web.json_response(
             {
+                "wanted": wanted,
+                "applied": applied,
                 "rules": [rule_json(rule) for rule in found.rules],
                 "limits": asdict(found.limits),
                 "left_out": list(found.left_out),

@@ -189,5 +189,6 @@ def _checks(settings: Settings, parts: Parts, posture: Posture) -> dict[str, Che
     policy = parts.inbox.policy
     if policy is not None:
         host, port = policy.door
+        checks["egress policy"] = policy.check
         checks["egress proxy"] = partial(check_proxy, f"http://{host}:{port}")
     return checks

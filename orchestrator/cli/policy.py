@@ -62,7 +62,15 @@ def show(
     """Show what a run that goes on may reach now, from all that is said of it."""
     with runner() as api:
         found = api.get(f"/api/runs/{segment(find(api, run)['id'])}/egress")
-    _show(found["rules"], found["left_out"], json=json)
+    if json:
+        print_json(found)
+        return
+    _show(found["rules"], found["left_out"], json=False)
+    wanted, applied = found["wanted"], found["applied"]
+    if wanted == applied:
+        say(console, f"policy {wanted} is in force")
+    else:
+        say(console, f"policy {wanted} is wanted, but {applied or 'none'} in force", "yellow")
 
 
 def _show(rules: Iterable[Mapping[str, Any]], left_out: Iterable[str], *, json: bool) -> None:

@@ -65,8 +65,13 @@ class FakeReaches:
 
     runs: dict[str, Compiled] = field(default_factory=dict)
 
+    generation: int = 17
+
     def compiled(self, run: str) -> Compiled | None:
         return self.runs.get(run)
+
+    def generations(self) -> tuple[int, int]:
+        return 17, self.generation
 
 
 @dataclass

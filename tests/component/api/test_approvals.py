@@ -119,4 +119,5 @@ async def test_what_a_run_may_reach_now_is_shown(api: Api) -> None:
     answer = await api.ask("GET", "/api/runs/run1/egress")
     assert [rule["host"] for rule in answer.json["rules"]] == ["a.example"]
     assert answer.json["left_out"] == ["no pypi"]
+    assert (answer.json["wanted"], answer.json["applied"]) == (17, 17)
     assert (await api.ask("GET", "/api/runs/run2/egress")).status == 404

@@ -174,5 +174,9 @@ async def test_what_a_run_may_reach_is_shown(api: Api) -> None:
     done = await sandgate_beside("policy", "show", run.id)
     assert done.code == 0
     assert "engagement/a" in done.out
+    assert "policy 17 is in force" in done.out
+    api.reaches.generation = 16
+    late = await sandgate_beside("policy", "show", run.id)
+    assert "policy 17 is wanted, but 16 in force" in late.out
     away = await sandgate_beside("policy", "show", TASK.id)
     assert away.code == 0

@@ -263,3 +263,18 @@ async def test_a_run_that_is_not_in_the_policy_is_not_admitted(house: House) -> 
     house.fakes.door.close(run.id)
     with pytest.raises(Unavailable, match="not in the egress policy"):
         await house.policy.admit(run)
+
+
+async def test_doctor_says_which_policy_is_wanted_and_which_is_in_force(house: House) -> None:
+    await house.open(A)
+    await house.policy.apply()
+    assert await house.policy.check() == "policy 1 is wanted and in force"
+    house.proxy.deaf = True
+    await house.open(A, number=3)
+    await house.policy.apply()
+    with pytest.raises(Unavailable, match="policy 2 is wanted, but 1 in force"):
+        await house.policy.check()
+    house.sources.says = Unreadable("policy.yaml, line 2: no")
+    await house.policy.apply()
+    with pytest.raises(Unavailable, match="line 2"):
+        await house.policy.check()
