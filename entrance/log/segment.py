@@ -1,4 +1,4 @@
-"""One segment's file, as its one writer has it. It stays open; what it is, is looked at for each line.
+"""One segment's file, as its one writer has it. It stays open; what it is, is looked at again and again.
 
 What isn't as we left it is not written to: a file that somebody cut, lengthened or exchanged.
 """
@@ -18,6 +18,8 @@ class Segment:
         self.path = path
         self._handle: int | None = None
         self._torn = False
+        self.looked_at = False
+        """Whether it was found to be ours, for the lines that get to the disk together."""
 
     @property
     def handle(self) -> int:
@@ -32,7 +34,9 @@ class Segment:
         if self._torn:  # half a line would break the chain for good
             os.ftruncate(self.handle, size)
             self._torn = False
-        self.check(size)
+        if not self.looked_at:
+            self.check(size)
+            self.looked_at = True
         try:
             while raw:
                 raw = raw[os.write(self.handle, raw) :]
@@ -49,7 +53,7 @@ class Segment:
 
     def check(self, size: int) -> None:
         """Raises: OSError unless the file is as we left it: our own, with `size` bytes."""
-        ours, found = os.fstat(self.handle), os.stat(self.path)  # noqa: PTH116 - for every line
+        ours, found = os.fstat(self.handle), os.stat(self.path)  # noqa: PTH116 - fast
         if (found.st_ino, found.st_dev) != (ours.st_ino, ours.st_dev):
             raise OSError("another file is in its place")
         if found.st_size != size:

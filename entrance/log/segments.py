@@ -107,6 +107,7 @@ class Segments:
 
     def keep(self, end: End) -> None:
         """All up to there is on the disk."""
+        self._file.looked_at = False
         torn = self._begun.torn + (0 < self._torn_at <= end.head.seq)
         self._kept = replace(self._begun.grown(end.head, end.size), torn=torn)
 
@@ -114,6 +115,7 @@ class Segments:
         """What isn't kept is taken away again: the disk has lost it."""
         self.end = End(self._kept.end, self._kept.bytes)
         self._torn_at = self._torn_at if self._torn_at <= self.end.head.seq else 0
+        self._file.looked_at = False
         self._file.cut(self.end.size)
 
     def turn(self) -> None:

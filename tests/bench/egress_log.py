@@ -56,11 +56,10 @@ def session(run: int) -> Session:
 def decision(number: int) -> Decided:
     """The attempt with this number, which is of one of `RUNS` runs."""
     run = number % RUNS
-    url = f"https://files{run % 40}.example/packages/{number:x}/thing-{number % 1000}.tar.gz"
-    request = Request.to("GET", url)
-    return Decided(
-        "http", f"GET {request.host}", Allow(), session(run), request=request, rule="packages"
-    )
+    host = f"files{run % 40}.example"
+    url = f"https://{host}/packages/{number:x}/thing-{number % 1000}.tar.gz"
+    request = Request("GET", url, host, 443, host)
+    return Decided("http", f"GET {host}", Allow(), session(run), request=request, rule="packages")
 
 
 def lines(records: int) -> Iterator[Mapping[str, Any]]:
