@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -66,12 +66,12 @@ def look(bridge: Bridge, *, away: bool, end_all: Callable[[], None]) -> str:
 
 
 async def watch(bridge: Bridge, runner_pid: Path, end_all: Callable[[], None]) -> None:
-    """Look after each change and every few seconds, until cancelled."""
+    """Look after each change and every few seconds, while the installation is there."""
     changed = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(_listen(bridge, changed))
+        listening = group.create_task(_listen(bridge, changed))
         said = ""
-        while True:
+        while runner_pid.parent.is_dir():
             changed.clear()
             away = recorded_pid(runner_pid) is None
             try:
@@ -81,11 +81,10 @@ async def watch(bridge: Bridge, runner_pid: Path, end_all: Callable[[], None]) -
             if says and says != said:
                 print(says, flush=True)  # noqa: T201 - its log
             said = says
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await changed.wait()
-            except TimeoutError:
-                continue
+        listening.cancel()
 
 
 async def _listen(bridge: Bridge, changed: asyncio.Event) -> None:

@@ -59,6 +59,13 @@ async def test_what_falls_while_the_runner_is_away_is_up_again_with_nobody_let_i
             assert registered(bridge) == set()
 
 
+async def test_an_installation_that_is_gone_is_not_watched_any_more(
+    bridge: Bridge, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(AT_ONCE_S):
+        await watch(bridge, tmp_path / "gone" / "runner.pid", nothing_is_ended)
+
+
 def test_a_whole_table_is_left_alone(bridge: Bridge) -> None:
     assert look(bridge, away=True, end_all=nothing_is_ended) == ""
     assert registered(bridge) == {str(bridge.subnet[9])}
