@@ -169,12 +169,11 @@ def test_what_an_agent_asks_for_is_let_through_once_when_a_person_allows_it_once
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     (told,) = send(plain, Ask("POST /mcp", json.dumps(message)))
     assert "A person has been asked" in told
-    (item,) = json.loads(house.sandgate("approvals", "ls", "--json").stdout)
+    (item,) = house.runner.get("/api/approvals?state=waiting")
     assert (item["title"], item["run"]) == (f"GET {url}", plain.run["id"])
     assert item["cause"]["tool"], "the shell call that asked is known"
     assert not plain.do(get).output.endswith("200")
-    said = house.sandgate("approvals", "approve", item["id"], "--once").stdout
-    assert "has not taken it up" not in said
+    assert house.runner.post(f"/api/approvals/{item['id']}/once", {})["in_force"]
     assert plain.do(get).output.endswith("200")
     assert not plain.do(get).output.endswith("200")
     rules = [one["rule"] for one in attempts(house, plain.run) if one["decision"] == "allow"]
