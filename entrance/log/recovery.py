@@ -30,19 +30,9 @@ class Place:
     facts: Facts
     torn: dict[str, Any] | None = None
 
-    @property
-    def begun(self) -> bool:
-        """Whether the segment has a line already."""
-        return self.facts.records > 0
-
-
-def first(installation: str, at: datetime) -> Place:
-    """A log that has nothing yet."""
-    return following(None, installation, at)
-
 
 def following(last: Facts | None, installation: str, at: datetime) -> Place:
-    """The segment after `last`, before its first line."""
+    """The segment after `last`, or the first of all, before its first line."""
     number, end = (last.segment, last.end) if last else (0, Head())
     head = end.hash.hex()
     facts = Facts(number + 1, installation, end.seq + 1, 0, 0, head, head, at.isoformat())
@@ -71,7 +61,7 @@ def _nothing_there(shelf: Shelf, trust: Trust, installation: str, at: datetime) 
         vouched = _vouched(shelf, trust)
         if vouched.segment > 1 or vouched.records:
             raise _wrong(shelf, f"segment {vouched.segment} is missing")
-    return first(installation, at)
+    return following(None, installation, at)
 
 
 def _vouched(shelf: Shelf, trust: Trust) -> Facts:
