@@ -109,6 +109,7 @@ def hands_of(settings: Settings, parts: Parts) -> Hands:
                 "memory": made.memory,
                 "cpu": made.cpu,
                 "pids": str(made.pids),
+                "disk": given.disk,
                 "disk_bytes": str(caps.disk_bytes),
                 "tmp_bytes": str(caps.tmp_bytes),
                 "shm_bytes": str(caps.shm_bytes),
@@ -117,6 +118,7 @@ def hands_of(settings: Settings, parts: Parts) -> Hands:
         ),
         own_ports=_ports(settings),
         egress=ProbePolicies(policy) if policy else None,
+        watched_disks=given.disk == "watched",
         trusted=tuple(given.trust.values()),
     )
 

@@ -14,7 +14,7 @@ LONGEST = 400
 SAID_NOTHING = "nothing was said"
 SILENT = ("closed", "silent", "cut", "not told")
 """Words of who got no answer."""
-NOT_HERE = "there is nothing of the kind on this machine"
+NOT_HERE = "there is nothing of the kind here"
 NOT_IN_TIER = "it isn't promised under gVisor"
 NO_SECOND_DOOR = "there is no egress proxy"
 SECOND_DOOR = "there is an egress proxy"

@@ -115,6 +115,8 @@ class Stage:
     """The host's clock when the sandbox begins, seconds since 1970."""
     second_door: bool = False
     """Whether the egress proxy is there."""
+    watched_disks: bool = False
+    """Whether the task's disk is measured, and not capped by the kernel."""
     trusted: tuple[str, ...] = ()
     """Where the files with the authorities that a sandbox trusts are mounted."""
 

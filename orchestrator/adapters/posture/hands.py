@@ -77,6 +77,8 @@ class Hands:
     own_ports: tuple[int, ...] = ()
     egress: Egress | None = None
     """The egress proxy's policy; None where there is no proxy."""
+    watched_disks: bool = False
+    """Whether tasks' disks are measured, and not capped."""
     trusted: tuple[str, ...] = ()
     """Where the files with the authorities that a sandbox trusts are mounted."""
 

@@ -53,6 +53,7 @@ async def set_stage(hands: Hands, live: set[RunId]) -> AsyncIterator[Playing]:
                 hands.caps,
                 _item(0),
                 second_door=hands.egress is not None,
+                watched_disks=hands.watched_disks,
                 trusted=hands.trusted,
             ),
             canaries,

@@ -1,5 +1,7 @@
 """The sandbox's own walls: processes and files [pure]."""
 
+from collections.abc import Sequence
+
 from orchestrator.posture.probe import Area, Probe, Stage, Wall
 
 NOT_THERE: tuple[str, ...] = ()
@@ -7,6 +9,7 @@ MOUNTS = ("/workspace", "/home/agent", "/tmp", "/dev/shm")
 ALWAYS_MOUNTED = (
     "/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/home/agent", "/tmp", "/workspace",
 )  # fmt: skip
+DISKS = ("/workspace", "/home/agent")
 ENGINES = (
     "/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock",
     "/run/podman/podman.sock", "/run/crio/crio.sock", "/var/run/secrets",
@@ -33,6 +36,11 @@ _P, _X = Area.PROCESSES, Area.FILES
 def _execd(_stage: Stage, *headers: str) -> tuple[str, int, str]:
     lines = ("GET /metrics HTTP/1.1", "Host: execd", "Connection: close", *headers, "", "")
     return "127.0.0.1", 44772, "\r\n".join(lines)
+
+
+def _mounts(stage: Stage) -> Sequence[str]:
+    """Those whose options are ours: a watched disk is the engine's, mounted as the engine does."""
+    return [mount for mount in MOUNTS if mount not in DISKS or not stage.watched_disks]
 
 
 PROCESSES: tuple[Probe, ...] = (
@@ -124,11 +132,11 @@ FILES: tuple[Probe, ...] = (
     ),
     Probe(
         "mounts-nosuid", _X, Wall.MOUNTS, "No program on a mount runs as its owner.",
-        "mounted_without", lambda _: ["nosuid", *MOUNTS], ("none",), NOT_THERE,
+        "mounted_without", lambda s: ["nosuid", *_mounts(s)], ("none",), NOT_THERE,
     ),
     Probe(
         "mounts-nodev", _X, Wall.MOUNTS, "No device on a mount is one.",
-        "mounted_without", lambda _: ["nodev", *MOUNTS], ("none",), NOT_THERE,
+        "mounted_without", lambda s: ["nodev", *_mounts(s)], ("none",), NOT_THERE,
     ),
     Probe(
         "devices", _X, Wall.MOUNTS, "Only the harmless devices are there.",

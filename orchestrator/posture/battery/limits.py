@@ -1,6 +1,6 @@
 """What a sandbox may take, and its clock [pure]."""
 
-from orchestrator.posture.probe import Area, Probe, Wall
+from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
 
 NOT_THERE: tuple[str, ...] = ()
 _L = Area.LIMITS
@@ -8,6 +8,10 @@ _L = Area.LIMITS
 
 def _cgroup(limit: int, *names: str) -> tuple[int | str, ...]:
     return (limit, *(f"/sys/fs/cgroup/{name}" for name in names))
+
+
+def _on_disk(stage: Stage, path: str) -> Arguments | None:
+    return None if stage.watched_disks else [path, stage.caps.disk_bytes]
 
 
 LIMITS: tuple[Probe, ...] = (
@@ -29,11 +33,11 @@ LIMITS: tuple[Probe, ...] = (
     ),
     Probe(
         "workspace-cap", _L, Wall.LIMITS, "The workspace ends at the task's disk.",
-        "capped", lambda s: ["/workspace", s.caps.disk_bytes], ("capped",),
+        "capped", lambda s: _on_disk(s, "/workspace"), ("capped",),
     ),
     Probe(
         "home-cap", _L, Wall.LIMITS, "The home ends at the task's disk.",
-        "capped", lambda s: ["/home/agent", s.caps.disk_bytes], ("capped",),
+        "capped", lambda s: _on_disk(s, "/home/agent"), ("capped",),
     ),
     Probe(
         "tmp-cap", _L, Wall.LIMITS, "/tmp has a cap.",

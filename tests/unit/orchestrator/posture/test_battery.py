@@ -43,10 +43,17 @@ def test_what_expects_that_nothing_comes_through_counts_it_where_it_can() -> Non
 
 def test_a_probe_of_what_this_machine_has_none_of_is_skipped_with_the_reason() -> None:
     bare = replace(STAGE, place=replace(STAGE.place, addresses=(), resolvers=()))
-    assert why_skipped(BY_NAME["dns-host"], bare, "runc") == (
-        "there is nothing of the kind on this machine"
-    )
+    assert why_skipped(BY_NAME["dns-host"], bare, "runc") == ("there is nothing of the kind here")
     assert not why_skipped(BY_NAME["dns-host"], STAGE, "runc")
+
+
+def test_a_disk_that_is_watched_has_no_cap_and_no_options_of_ours() -> None:
+    watched = replace(STAGE, watched_disks=True)
+    for name in ("workspace-cap", "home-cap"):
+        assert why_skipped(BY_NAME[name], watched, "runc") == "there is nothing of the kind here"
+        assert not why_skipped(BY_NAME[name], STAGE, "runc")
+    [asked] = orders([BY_NAME["mounts-nosuid"]], watched, "sandbox")
+    assert asked["arguments"] == ["nosuid", "/tmp", "/dev/shm"]  # noqa: S108 - a sandbox's own
 
 
 def test_one_of_the_second_doors_two_probes_is_tried() -> None:
