@@ -1,11 +1,14 @@
 """Tells the one log of the installation: newline JSON over a Unix socket, answered per record.
 
 A decision is on the disk there before anything of it leaves; without its acknowledgement nothing
-does. Outcomes are told again until they are acknowledged, for a while.
+does. What was not acknowledged as the log went away is told again when it is back: a decision as long
+as somebody waits for it, an outcome until it is acknowledged. The log records each once: it knows a
+decision by the key that we give it.
 """
 
 import asyncio
 import json
+import secrets
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,6 +33,10 @@ class Unrecorded(Exception):
     """The log has not acknowledged the record: what it is about may not happen."""
 
 
+class Lost(Unrecorded):
+    """The log went away before it said anything: the record may be there, or not."""
+
+
 class Refused(Unrecorded):
     """The log is there, and has not taken the record."""
 
@@ -42,7 +49,8 @@ class Recorder:
         self._patience_s = patience_s
         self._writer: asyncio.StreamWriter | None = None
         self._connected = asyncio.Event()
-        self._last_id = 0
+        self._last_id = self._last_key = 0
+        self._own = secrets.token_hex(8)
         self._waiting: dict[int, asyncio.Future[int]] = {}
         self._outcomes: deque[tuple[Record, int]] = deque(maxlen=KEPT_OUTCOMES)
         """Each with how often it was refused."""
@@ -62,10 +70,14 @@ class Recorder:
 
     async def decided(self, record: Record) -> int:
         """The record's number in the log, once it is on the disk. Raises: Unrecorded."""
+        self._last_key += 1
+        keyed = {**record, "key": f"{self._own}-{self._last_key}"}
         try:
             async with asyncio.timeout(self._patience_s):
-                await self._connected.wait()
-                return await self._ask("decided", record)
+                while True:
+                    await self._connected.wait()
+                    with suppress(Lost):
+                        return await self._ask("decided", keyed)
         except TimeoutError as error:
             raise Unrecorded("the log did not acknowledge the request in time") from error
 
@@ -108,7 +120,7 @@ class Recorder:
             writer.close()
             for waiting in self._waiting.values():
                 if not waiting.done():
-                    waiting.set_exception(Unrecorded("the log went away"))
+                    waiting.set_exception(Lost("the log went away"))
             self._waiting.clear()
 
     def _answered(self, line: bytes) -> None:
@@ -126,7 +138,7 @@ class Recorder:
 
     async def _ask(self, kind: str, record: Record) -> int:
         if self._writer is None:
-            raise Unrecorded("the log is not there")
+            raise Lost("the log is not there")
         self._last_id = number = self._last_id + 1
         waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
         line = json.dumps({"id": number, kind: record}, separators=(",", ":"))

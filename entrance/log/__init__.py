@@ -9,7 +9,8 @@ Its parts, from the bottom up:
 - `recovery`, `segment`, `segments`: where writing goes on after a crash; one file; one after the other.
 - `retention`: old segments go by rule, and what went stays known.
 - `writer`, `checkpoints`: many lines, one wait for the disk; a thread that vouches for the newest.
-- `decisions`, `egress_log`: which decisions wait for what comes of them; the log as the doors see it.
+- `decisions`, `handed_in`, `egress_log`: which decisions wait for what comes of them; what may be told
+  again, and is recorded once; the log as the doors see it.
 - `wire`, `recorder`: the socket at which the egress proxy, a process of its own, hands its records in.
 - `verify`, `trail`: is it whole, and where not; one run's lines.
 """

@@ -1,11 +1,10 @@
 """The decisions that allowed something, and of which it isn't recorded yet what came of them."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-
-import orjson
+from typing import Any
 
 from entrance.log.records import Door
 
@@ -45,12 +44,10 @@ class OpenDecisions:
         known = self._open.get(seq)
         return known.door == door if known else 0 < seq <= self.floor
 
-    def restore(self, lines: Iterable[bytes]) -> None:
-        """Take up what is open at the end of these lines of the log, oldest first."""
-        for raw in lines:
-            line = orjson.loads(raw)
-            if line.get("type") == "decided" and line.get("decision") == "allow":
-                at = datetime.fromisoformat(line["at"])
-                self.begin(line["seq"], Open(line["door"], at, line.get("run", "")))
-            elif line.get("type") == "outcome":
-                self.end(line["of"])
+    def restore(self, line: Mapping[str, Any]) -> None:
+        """Take up a line of the log; they come oldest first."""
+        if line.get("type") == "decided" and line.get("decision") == "allow":
+            at = datetime.fromisoformat(line["at"])
+            self.begin(line["seq"], Open(line["door"], at, line.get("run", "")))
+        elif line.get("type") == "outcome":
+            self.end(line["of"])

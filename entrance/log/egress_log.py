@@ -1,11 +1,15 @@
 """The log as the doors have it: `Audit`, with what is added to each record on the way to the disk."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from entrance.decision import Allow
 from entrance.disk import Disk, DiskThread
@@ -14,6 +18,7 @@ from entrance.log.chain_check import look
 from entrance.log.checkpoints import Checkpoints
 from entrance.log.decisions import Open, OpenDecisions
 from entrance.log.fields import of_decision, of_outcome
+from entrance.log.handed_in import HandedIn
 from entrance.log.records import Decided, Door, Outcome
 from entrance.log.seal import Facts
 from entrance.log.segments import Rules, Segments
@@ -24,7 +29,7 @@ from entrance.ports import Cause, Causes
 from entrance.session import RunId
 
 RESTORED_BYTES = 8 << 20
-"""So much of the open segment is looked through for decisions that are open after a restart."""
+"""So much of the log's end is looked through at the start: for what is open, or may be told again."""
 
 
 class EgressLog:
@@ -49,8 +54,7 @@ class EgressLog:
     ) -> None:
         try:
             self._segments = Segments(folder, signer, now, installation=installation, rules=rules)
-            self._open = OpenDecisions(self._segments.kept.end.seq)
-            self._open.restore(_last_lines(self._segments))
+            self._open, self._handed_in = _as_it_was_left(self._segments)
         except OSError as error:
             raise Unavailable(f"the egress log {folder} can't be opened: {error}") from error
         self._checkpoints = Checkpoints(self._segments)
@@ -63,9 +67,13 @@ class EgressLog:
         return await self.deciding(record)
 
     def deciding(self, record: Decided) -> "asyncio.Future[int]":
-        """The same for who has more to do meanwhile."""
+        """The same for who has more to do meanwhile. One that has a key is recorded once."""
+        known = self._handed_in.find(record.key)
+        if known is not None:
+            return known
         cause = self._cause(record)
         number = self._writer.append(of_decision(record, cause))
+        self._handed_in.keep(record.key, number)
         if isinstance(record.decision, Allow):
             began = Open(
                 record.decided_at, self._now(), record.of_run or "", bool(cause and cause.tool)
@@ -78,18 +86,19 @@ class EgressLog:
         await self.ending(record)
 
     def ending(self, record: Outcome) -> "asyncio.Future[int]":
-        """Begin to record what came of a decision; the outcome's number once that is done."""
-        known = self._open.end(record.of)
-        if known is None:
-            return self._writer.append(of_outcome(record))
-        ms = round((self._now() - known.at) / timedelta(milliseconds=1))
-        cause = None if known.told or not known.run else self._open_in(RunId(known.run))
-        late = cause if cause and cause.tool else None
-        return self._writer.append(of_outcome(record, known.run, late, ms))
+        """Begin to record what came of a decision, once; the outcome's number when that is done."""
+        number = self._handed_in.find(record.of)
+        if number is None:
+            number = self._writer.append(self._ended(record))
+            self._handed_in.keep(record.of, number)
+        return number
 
     def may_end(self, seq: int, door: Door) -> bool:
-        """Whether a decision is open, and this door's: only then may it say what came of it."""
-        return self._open.may_end(seq, door)
+        """Whether a decision is open, and this door's: only then may it say what came of it.
+
+        It may say it again, too: that is recorded once.
+        """
+        return seq in self._handed_in or self._open.may_end(seq, door)
 
     async def check(self) -> str:
         """How it is, in words. Raises: Unavailable."""
@@ -131,18 +140,44 @@ class EgressLog:
     def _open_in(self, run: RunId) -> Cause | None:
         return self._causes.of(run) if self._causes else None
 
+    def _ended(self, record: Outcome) -> dict[str, Any]:
+        """An outcome's fields, with what is known of its decision, which is over."""
+        known = self._open.end(record.of)
+        if known is None:
+            return of_outcome(record)
+        ms = round((self._now() - known.at) / timedelta(milliseconds=1))
+        cause = None if known.told or not known.run else self._open_in(RunId(known.run))
+        late = cause if cause and cause.tool else None
+        return of_outcome(record, known.run, late, ms)
+
     def _began(self, decision: Open, number: "asyncio.Future[int]") -> None:
         if not number.cancelled() and number.exception() is None:
             self._open.begin(number.result(), decision)
 
 
+def _as_it_was_left(segments: Segments) -> tuple[OpenDecisions, HandedIn]:
+    """What is open at the end of the log, and what of its end may be told again."""
+    lines = [orjson.loads(raw) for raw in _last_lines(segments)]
+    older = lines[0]["seq"] - 1 if lines else segments.kept.end.seq
+    decisions, handed_in = OpenDecisions(older), HandedIn()
+    for line in lines:
+        decisions.restore(line)
+        handed_in.restore(line)
+    return decisions, handed_in
+
+
 def _last_lines(segments: Segments) -> list[bytes]:
-    """The whole lines at the end of the open segment."""
-    facts = segments.kept
-    if not facts.records:
-        return []
-    with segments.shelf.segment(facts.segment).open("rb") as file:
-        start = max(0, facts.bytes - RESTORED_BYTES)
-        file.seek(start)
-        lines = file.read(facts.bytes - start).split(b"\n")
-    return lines[1 if start else 0 : -1]
+    """The whole lines at the end of the log, also those of segments that are full, oldest first."""
+    shelf, kept, left = segments.shelf, segments.kept, RESTORED_BYTES
+    found: list[bytes] = []
+    for number in reversed(shelf.segments()):
+        with shelf.segment(number).open("rb") as file:
+            size = kept.bytes if number == kept.segment else file.seek(0, os.SEEK_END)
+            start = max(0, size - left)
+            file.seek(start)
+            lines = file.read(size - start).split(b"\n")
+        found[:0] = lines[1 if start else 0 : -1]
+        left -= size - start
+        if left <= 0:
+            break
+    return found

@@ -1,7 +1,7 @@
 """Records as the log's lines have them: plain fields, without those that don't apply [pure].
 
 decided: {seq, at, type, door, kind, run, task, agent, sandbox, address, subject, method, url, host,
-          port, sni, target, decision, rule, reason, cause, detail, hash}
+          port, sni, target, decision, rule, reason, cause, detail, key, hash}
 outcome: {seq, at, type, of, run, result, status, bytes_out, bytes_in, request_sha256,
           response_sha256, hashed_bytes, target, ms, cause, detail, hash}
 """
@@ -40,6 +40,7 @@ def of_decision(record: Decided, cause: Cause | None) -> dict[str, Any]:
             "reason": _readable(record.decision.reason),
             "cause": _of_cause(cause),
             "detail": dict(record.detail),
+            "key": record.key,
         }
     )
 

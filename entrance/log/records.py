@@ -110,6 +110,8 @@ class Decided:
     """What caused it, where the attempt itself says so; what the run has open is added by the log."""
     door: Door | None = None
     """None: the one of its kind."""
+    key: str = ""
+    """Given by who hands it in, for one that may be told again: it is recorded once."""
 
     @property
     def of_run(self) -> RunId | None:

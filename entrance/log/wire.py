@@ -2,12 +2,14 @@
 
 One JSON object a line, in either direction:
 
-    {"id":1,"decided":{"kind":"http","address":"10.0.0.2","decision":"allow",...}}  ->  {"id":1,"seq":123}
+    {"id":1,"decided":{"key":"9f31-7","kind":"http","address":"10.0.0.2",...}}      ->  {"id":1,"seq":123}
     {"id":2,"outcome":{"of":123,"result":"ok",...}}                                 ->  {"id":2,"seq":124}
     trouble                                                                         ->  {"id":1,"error":"..."}
 
 `id` is the asker's own number; answers come as records get to the disk, each with its id. Who an
-attempt belongs to is not asked for: it is known by its address.
+attempt belongs to is not asked for: it is known by its address. What was told and not answered may be
+told again, on another connection: a decision with the same key, an outcome of the same decision, is
+recorded once, and gets the same answer.
 """
 
 import re
@@ -46,6 +48,8 @@ class SaidDecided(_Said):
     kind: Literal["http", "connect", "tls", "auth", "request"]
     address: str
     decision: Literal["allow", "hold", "deny"]
+    key: Annotated[str, Field(max_length=64)] = ""
+    """Its own among all that were ever told."""
     subject: str = ""
     method: str = ""
     url: str = ""
@@ -69,6 +73,7 @@ class SaidDecided(_Said):
             request=self._request(),
             rule=self.rule,
             door="egress",
+            key=self.key,
         )
 
     def _request(self) -> Request:

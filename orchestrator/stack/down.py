@@ -1,9 +1,9 @@
 """Takes an installation down, or away.
 
-The runner goes first, so that it takes nothing of what follows for a crash; then the sandboxes,
-which have no door any more. Runs that were going on stay as they are stored: the next `up` finds
-their sandboxes gone and ends them as failed, `sandbox_lost`, with their record and a word on the
-task. What they pushed, and their disks, stay.
+The egress proxy goes first: it tells the runner what came of what it let out. Then the runner, so that
+it takes nothing of what follows for a crash; then the sandboxes, which have no door any more. Runs that
+were going on stay as they are stored: the next `up` finds their sandboxes gone and ends them as failed,
+`sandbox_lost`, with their record and a word on the task. What they pushed, and their disks, stay.
 """
 
 import shutil
@@ -20,8 +20,8 @@ from orchestrator.stack.remains import Remains, remains_of
 from orchestrator.stack.steps import StepFailed
 
 PROGRAMS = (
-    "runner",
     "egress-proxy",
+    "runner",
     "githost",
     "model",
     "opensandbox",
@@ -29,6 +29,7 @@ PROGRAMS = (
     "pocketbase",
     "watchdog",
 )
+BEFORE_SANDBOXES = 2
 GRACE_S = 15.0
 
 
@@ -71,12 +72,15 @@ def _outside(here: Installation) -> AbstractContextManager[Remains]:
 def _stop(
     here: Installation, remains: Remains, grace_s: float, spare: Sequence[Frozen] = ()
 ) -> Iterator[str]:
-    if stop_recorded(here.run / "runner.pid", grace_s=grace_s):
-        yield "stopped runner"
+    yield from _stopped(here, PROGRAMS[:BEFORE_SANDBOXES], grace_s)
     yield from remains.containers(frozenset(one.run for one in spare))
     for folder in release_all(here.tasks, frozenset(one.task for one in spare)):
         yield f"unmounted {folder}"
-    for name in PROGRAMS[1:]:
+    yield from _stopped(here, PROGRAMS[BEFORE_SANDBOXES:], grace_s)
+
+
+def _stopped(here: Installation, names: Sequence[str], grace_s: float) -> Iterator[str]:
+    for name in names:
         if stop_recorded(here.run / f"{name}.pid", grace_s=grace_s):
             yield f"stopped {name}"
 

@@ -19,7 +19,7 @@ class RecorderServer:
     decided: list[dict[str, Any]] = field(default_factory=list)
     outcomes: list[dict[str, Any]] = field(default_factory=list)
     answering: str = "yes"
-    """`yes`, `no` (an error is answered), or `silence`."""
+    """`yes`, `no` (an error is answered), `silence`, or `kept`: recorded, and not answered."""
     _server: asyncio.Server | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _seq: int = 0
@@ -52,14 +52,15 @@ class RecorderServer:
                 if self.answering == "silence":
                     continue
                 answer: dict[str, Any] = {"id": asked["id"], "error": "the disk is full"}
-                if self.answering == "yes":
+                if self.answering in {"yes", "kept"}:
                     self._seq += 1
                     answer = {"id": asked["id"], "seq": self._seq}
                     if "decided" in asked:
                         self.decided.append({"seq": self._seq, **asked["decided"]})
                     else:
                         self.outcomes.append(asked["outcome"])
-                writer.write(json.dumps(answer).encode() + b"\n")
+                if self.answering != "kept":
+                    writer.write(json.dumps(answer).encode() + b"\n")
         except ConnectionError:
             pass
         finally:

@@ -14,6 +14,7 @@ from entrance.decision import Allow, Hold
 from entrance.log.egress_log import EgressLog
 from entrance.log.recorder import UNANSWERED, Recorder
 from entrance.log.records import Decided
+from entrance.log.segments import Rules
 from entrance.log.wire import LINE_BYTES
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId
@@ -217,11 +218,15 @@ async def test_what_came_of_another_doors_decision_is_not_its_to_say(
     assert "no such open decision" in (await proxy.ask(outcome={"of": seq, **OUTCOME}))["error"]
 
 
-async def test_a_decision_has_one_outcome_and_a_refusal_has_none(proxy: Proxy) -> None:
+async def test_a_decision_has_one_outcome_and_a_refusal_has_none(
+    place: Place, proxy: Proxy
+) -> None:
     allowed = (await proxy.ask(decided=DECIDED))["seq"]
     denied = (await proxy.ask(decided={**DECIDED, "decision": "deny"}))["seq"]
-    assert "seq" in await proxy.ask(outcome={"of": allowed, **OUTCOME})
-    assert "error" in await proxy.ask(outcome={"of": allowed, **OUTCOME})
+    first = await proxy.ask(outcome={"of": allowed, **OUTCOME})
+    again = await proxy.ask(outcome={"of": allowed, **OUTCOME, "result": "failed"})
+    assert first["seq"] == again["seq"]
+    assert [line["result"] for line in place.lines() if line["type"] == "outcome"] == ["ok"]
     assert "error" in await proxy.ask(outcome={"of": denied, **OUTCOME})
 
 
@@ -238,6 +243,56 @@ async def test_what_came_of_a_decision_is_taken_by_the_next_recorder(place: Plac
     await recorder.close()
     await log.close()
     assert place.lines()[-1]["run"] == "r"
+
+
+async def told_again(proxy: Proxy) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers to a decision with a key of its own, and to what came of it."""
+    decided = await proxy.ask(decided={**DECIDED, "key": "9f31-7"})
+    return decided, await proxy.ask(outcome={"of": decided["seq"], **OUTCOME})
+
+
+async def test_what_is_told_again_on_another_connection_is_recorded_once(place: Place) -> None:
+    async with place.proxy() as proxy:
+        first = await told_again(proxy)
+    async with place.proxy() as proxy:
+        assert await told_again(proxy) == first
+        other = await proxy.ask(decided={**DECIDED, "key": "9f31-8"})
+    assert [line["seq"] for line in place.lines()] == [2, 3, other["seq"]]
+    assert place.lines()[0]["key"] == "9f31-7"
+
+
+@pytest.mark.parametrize("segment_bytes", [1, 64 << 20], ids=["in a segment before", "in this one"])
+async def test_what_is_told_again_to_the_next_recorder_is_recorded_once(
+    tmp_path: Path, segment_bytes: int
+) -> None:
+    """The runner was killed between the disk and its answer."""
+    answers, rules = [], Rules(segment_bytes)
+    for _ in range(3):
+        log = open_log(tmp_path / "egress", rules)
+        recorder = Recorder(log, SessionRegistry())
+        await recorder.open(tmp_path / "r.sock")
+        here = Place(tmp_path / "egress", tmp_path / "r.sock", log, SessionRegistry(), FakeDisk())
+        async with here.proxy() as proxy:
+            answers.append(await told_again(proxy))
+        await recorder.close()
+        await log.close()
+    assert answers[0] == answers[1] == answers[2]
+    told = [line for line in lines_in(tmp_path / "egress") if line["type"] != "opened"]
+    assert [line["type"] for line in told] == ["decided", "outcome"]
+    assert verified(tmp_path / "egress").finding is None
+
+
+async def test_what_did_not_get_to_the_disk_is_new_when_it_is_told_again(
+    place: Place, proxy: Proxy
+) -> None:
+    place.disk.prompt = False
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(proxy.ask(decided={**DECIDED, "key": "9f31-7"}))
+        await until(lambda: bool(place.disk.begun))
+        place.disk.end(OSError("no space left on device"))
+    assert "no space left" in asking.result()["error"]
+    assert (await told_again(proxy))[0]["seq"] == 2
+    assert [line["type"] for line in place.lines()] == ["decided", "outcome"]
 
 
 async def test_a_log_that_can_not_be_written_is_an_error_and_then_goes_on(

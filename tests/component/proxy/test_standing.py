@@ -113,6 +113,24 @@ async def test_a_log_that_is_restarted_loses_no_request_and_no_outcome(world: Eg
     ]
 
 
+async def test_what_the_log_kept_and_did_not_acknowledge_is_told_again_as_the_same(
+    world: Egress,
+) -> None:
+    """The log dies between the disk and its answer: the request waits for the next one, and goes on."""
+    world.log.answering = "kept"
+    asking = asyncio.create_task(ask(world, TO_ALLOWED, GET, sni=ALLOWED))  # noqa: TID251
+    await until(lambda: len(world.log.decided) == 1)
+    await world.log.stop()
+    world.log.answering = "yes"
+    await world.log.start()
+    assert (await asking).status == 200
+    first, again = world.log.decided
+    assert first["key"]
+    assert {**first, "seq": 0} == {**again, "seq": 0}
+    assert (await ask(world, TO_ALLOWED, GET, sni=ALLOWED)).status == 200
+    assert world.log.decided[-1]["key"] != first["key"]
+
+
 async def test_a_restarted_proxy_remembers_what_was_used(tmp_path: Path) -> None:
     once = Rule(name="once", host=ALLOWED, uses=1)
     async with egress(tmp_path) as world:
