@@ -13,6 +13,8 @@ from typing import Protocol
 import structlog
 
 from entrance.errors import Malformed, NotFound, SandgateError, Unavailable
+from entrance.honeytokens.canaries import canaries_of
+from entrance.honeytokens.traps import parts_of
 from entrance.session import RunId, Session
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import approved_rules
@@ -23,6 +25,7 @@ from orchestrator.domain.presets import environment_of
 from orchestrator.domain.run import Run
 from orchestrator.domain.sandbox_trust import TRUST, proxy_environment
 from orchestrator.ports import Clock, Runs
+from proxy.canaries import Canary
 from proxy.policy_file import PolicyFile
 from proxy.rules import SandboxPolicy
 
@@ -90,6 +93,8 @@ class EgressPolicy:
     """The proxy's address and port, as a sandbox sees them."""
     others: Callable[[], Sequence[SandboxPolicy]] = tuple
     """Policies of sandboxes that are of no run: of those that the posture's battery tries."""
+    canaries: Callable[[Session], tuple[Canary, ...]] = lambda _: ()
+    """What the proxy is to look for in what a session's sandbox sends."""
     patience_s: float = PATIENCE_S
     closed: str = ""
     """Why no run may start now; empty when one may."""
@@ -193,7 +198,7 @@ class EgressPolicy:
             if compiled is None:
                 continue
             try:
-                found[session.address] = _box(session, compiled)
+                found[session.address] = _box(session, compiled, self.canaries(session))
             except ValueError:
                 log.exception("sandbox_not_in_the_policy", run=session.run)
         found |= {box.address: box for box in self.others()}
@@ -251,11 +256,21 @@ class EgressPolicy:
         return applied >= generation
 
 
-def _box(session: Session, compiled: Compiled) -> SandboxPolicy:
+def canaries_for(key: bytes, session: Session) -> tuple[Canary, ...]:
+    """The honeytokens of a session's sandbox, in the parts that the proxy looks for."""
+    return tuple(
+        Canary(name=canary.name, parts=tuple(parts_of(canary.secret)))
+        for run in session.honeytokens
+        for canary in canaries_of(key, run)
+    )
+
+
+def _box(session: Session, compiled: Compiled, canaries: tuple[Canary, ...] = ()) -> SandboxPolicy:
     return SandboxPolicy(
         run=session.run,
         address=session.address,
         token_sha256=session.token_sha256,
         rules=compiled.rules,
         limits=compiled.limits,
+        canaries=canaries,
     )

@@ -29,6 +29,7 @@ class Cause(StrEnum):
     RULE = "rule"
     BUDGET = "budget"
     HELD = "held"
+    HONEYTOKEN = "honeytoken"
 
     @property
     def status(self) -> HTTPStatus:

@@ -1,9 +1,10 @@
 """What all connections share: the policy in force, what runs have used, the log, the certificates."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proxy.applied import Applied
+from proxy.canaries import traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.exchange import Exchange
 from proxy.identity import identify
@@ -12,7 +13,28 @@ from proxy.recorder import Recorder, Unrecorded
 from proxy.records import Attempt
 from proxy.tls import Leaves, Upstream
 from proxy.usage import Usage
-from proxy.wire import Wire, flaw, wants_upgrade
+from proxy.wire import Headers, Wire, flaw, wants_upgrade
+
+HONEYTOKEN = "honeytoken"
+"""The rule that a record names when a canary was to go out; whoever reads it freezes the sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """A canary that was about to leave: its name, and where it was."""
+
+    name: str
+    where: str
+
+    @property
+    def refusal(self) -> Deny:
+        """What the client gets to read says nothing of it."""
+        return Deny("this is not let through", Cause.HONEYTOKEN, HONEYTOKEN)
+
+    def of(self, attempt: Attempt) -> Attempt:
+        """The attempt without the places where the value may be."""
+        detail = {HONEYTOKEN: self.name, "where": self.where}
+        return replace(attempt, url="", host="", sni=None, detail=detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +71,23 @@ class Door:
         if now is None or now.token_sha256 != sandbox.token_sha256:
             return Deny("this run has ended", Cause.FOREIGN_IDENTITY)
         return now
+
+    def caught(self, sandbox: SandboxPolicy, wire: Wire) -> Caught | None:
+        """A canary in a request's head, whether or not it may go out."""
+        place = f"{wire.host} {wire.authority} {wire.sni or ''} {wire.target}"
+        return self.caught_in_tunnel(sandbox, place, wire.headers)
+
+    def caught_in_tunnel(
+        self, sandbox: SandboxPolicy, place: str, headers: Headers
+    ) -> Caught | None:
+        """The same for where a tunnel is to go."""
+        traps = traps_of(sandbox.canaries)
+        if name := traps.within(place.encode("latin-1", "replace")):
+            return Caught(name, "the address of a request")
+        lines = "\n".join(f"{name}={value}" for name, value in headers)
+        if name := traps.within(lines.encode("latin-1", "replace")):
+            return Caught(name, "the headers of a request")
+        return None
 
     def tunnel(self, sandbox: SandboxPolicy, host: str, port: int) -> Decision:
         """Whether a tunnel may be opened."""

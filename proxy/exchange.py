@@ -5,8 +5,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from proxy.canaries import Stream
 from proxy.decision import Allow
-from proxy.records import Outcome, Result
+from proxy.records import Attempt, Outcome, Result
 
 MAX_HASHED = 64 << 20
 """Bytes of a body that are hashed; the rest is only counted."""
@@ -54,6 +55,9 @@ class Exchange:
     status: int | None = None
     cut: str = ""
     """Why we ended it in the middle."""
+    attempt: Attempt | None = None
+    watched: Stream | None = None
+    """What is sent is looked through by it."""
 
     def outcome(self, result: Result, target: str, **detail: Any) -> Outcome:
         """Its end."""

@@ -7,8 +7,10 @@ from mitmproxy.http import HTTPFlow, Response
 
 from proxy.answers import as_json, refusal
 from proxy.caller import Caller
+from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.dial import is_own
+from proxy.door import Caught
 from proxy.exchange import Exchange
 from proxy.hosts import host_and_port
 from proxy.policy import SandboxPolicy
@@ -46,6 +48,9 @@ class Flows:
         wire = self._wire(flow)
         decision = self._decide(flow, sandbox, wire)
         attempt = self._attempt(wire)
+        caught = caller.door.caught(sandbox, wire) if isinstance(sandbox, SandboxPolicy) else None
+        if caught:
+            decision, attempt = caught.refusal, caught.of(attempt)
         if isinstance(decision, Allow) and isinstance(sandbox, SandboxPolicy):
             found = await caller.door.admit(attempt, decision, sandbox)
             if isinstance(found, Exchange):
@@ -98,6 +103,10 @@ class Flows:
             body = found[1].sent if message.from_client else found[1].received
             body.add(message.content)
             self._count(found[1], len(message.content))
+            if message.from_client:
+                self._look(found[1], message.content, "a WebSocket message")
+            if found[1].cut:
+                message.drop()  # type: ignore[no-untyped-call]
         flow.websocket.messages.clear()
 
     def closed_socket(self, flow: HTTPFlow) -> None:
@@ -194,13 +203,26 @@ class Flows:
         self._count(exchange, exchange.heads_out)
         self._caller.dialable, self._caller.undialable = allow.networks, ""
         self._open[flow.id] = (flow, exchange)
+        exchange.attempt = self._attempt(wire)
+        if self._caller.sandbox is not None:
+            exchange.watched = Stream(traps_of(self._caller.sandbox.canaries))
         if {"content-length", "transfer-encoding"} & {name.lower() for name, _ in kept}:
             request.stream = lambda data: self._sent(exchange, data)
 
     def _sent(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
         exchange.sent.add(data)
         self._count(exchange, len(data))
+        self._look(exchange, data, "the body of a request")
         return _unless_cut(exchange, data)
+
+    def _look(self, exchange: Exchange, data: bytes, where: str) -> None:
+        """Break off what has a canary in it, and have it told."""
+        name = exchange.watched.feed(data) if exchange.watched and not exchange.cut else ""
+        if name and exchange.attempt:
+            caught = Caught(name, where)
+            record = caught.of(exchange.attempt).decided(caught.refusal)
+            self._caller.door.recorder.broken_off(record)
+            self._break_off(exchange, caught.refusal.reason)
 
     def _received(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
         exchange.received.add(data)

@@ -52,8 +52,8 @@ class Recorder:
         self._last_id = self._last_key = 0
         self._own = secrets.token_hex(8)
         self._waiting: dict[int, asyncio.Future[int]] = {}
-        self._outcomes: deque[tuple[Record, int]] = deque(maxlen=KEPT_OUTCOMES)
-        """Each with how often it was refused."""
+        self._outcomes: deque[tuple[str, Record, int]] = deque(maxlen=KEPT_OUTCOMES)
+        """Each with its kind, and how often it was refused."""
         self._untold = asyncio.Event()
         self._all_told = asyncio.Event()
         self._all_told.set()
@@ -83,7 +83,14 @@ class Recorder:
 
     def outcome(self, record: Record) -> None:
         """Have the outcome told, now or when the recorder is there again."""
-        self._outcomes.append((record, 0))
+        self._later("outcome", record)
+
+    def broken_off(self, record: Record) -> None:
+        """Have a refusal told of something that had been allowed, and is broken off: as an outcome is."""
+        self._later("decided", record)
+
+    def _later(self, kind: str, record: Record) -> None:
+        self._outcomes.append((kind, record, 0))
         self._all_told.clear()
         self._untold.set()
 
@@ -155,14 +162,14 @@ class Recorder:
             await self._connected.wait()
             batch = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
             told = await asyncio.gather(
-                *(self._ask("outcome", record) for record, _ in batch), return_exceptions=True
+                *(self._ask(kind, record) for kind, record, _ in batch), return_exceptions=True
             )
             again = [
-                (record, tries + isinstance(result, Refused))
-                for (record, tries), result in zip(batch, told, strict=True)
+                (kind, record, tries + isinstance(result, Refused))
+                for (kind, record, tries), result in zip(batch, told, strict=True)
                 if isinstance(result, Exception)
             ]
-            kept = [one for one in again if one[1] < TRIES]
+            kept = [one for one in again if one[2] < TRIES]
             if len(kept) < len(again):
                 _log.error("outcomes_not_recorded", number=len(again) - len(kept))
             self._outcomes.extendleft(reversed(kept))

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from typing import ClassVar, Literal
 
 from proxy.addresses import Network, network
+from proxy.canaries import Canary
 from proxy.hosts import canonical_pattern, host_matches
 from proxy.paths import covers_all, covers_any, glob
 
@@ -132,6 +133,8 @@ class SandboxPolicy:
     rules: tuple[Rule, ...] = ()
     """By name; no two have the same one."""
     limits: Limits = Limits()
+    canaries: tuple[Canary, ...] = ()
+    """Credentials that are nobody's: one that goes out is to be refused, and told."""
 
     def __post_init__(self) -> None:
         ip_address(self.address)

@@ -11,6 +11,7 @@ from mitmproxy.tls import ClientHello, TlsData
 from proxy.answers import refusal
 from proxy.caller import Caller, Tunnel
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
+from proxy.door import Caught
 from proxy.exchange import Exchange
 from proxy.hosts import canonical_host
 from proxy.reading import reading
@@ -40,6 +41,8 @@ class Tunnels:
             flow.request.data.host, flow.request.data.port = opened.host, opened.port
         else:
             attempt = self._attempt(caller.reader.line.authority)
+            if isinstance(opened, Caught):
+                attempt, opened = opened.of(attempt), opened.refusal
             flow.response = refusal(await caller.door.refuse(attempt, opened))
 
     async def next_layer(self, asking: layer.NextLayer) -> None:
@@ -113,7 +116,7 @@ class Tunnels:
                 outcome = exchange_or_not.outcome("unused", "", **tunnel.trouble)
                 caller.door.recorder.outcome(outcome.record())
 
-    def _open(self, flow: HTTPFlow) -> Tunnel | Refusal:
+    def _open(self, flow: HTTPFlow) -> Tunnel | Refusal | Caught:
         caller = self._caller
         headers = flow.request.headers.fields
         sandbox = caller.door.who(caller.address, flow.request.headers.get("proxy-authorization"))
@@ -121,6 +124,8 @@ class Tunnels:
             return sandbox
         caller.sandbox = sandbox
         text = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in headers)
+        if caught := caller.door.caught_in_tunnel(sandbox, caller.reader.line.authority, text):
+            return caught
         place = tunnel_to(caller.reader.line.authority, text)
         if isinstance(place, Deny):
             return place

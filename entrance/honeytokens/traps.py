@@ -25,7 +25,7 @@ class Traps:
     def __init__(self, canaries: Iterable[Canary]) -> None:
         found: dict[bytes, Canary] = {}
         for canary in canaries:
-            for part in _parts(canary.secret):
+            for part in parts_of(canary.secret):
                 found |= dict.fromkeys(forms_of(part), canary)
         self._canaries = list(found.values())
         self._forms = BytesAhoCorasick(list(found), implementation=Implementation.DFA)
@@ -60,11 +60,12 @@ class Stream:
         if last:
             text += self._begun
         text = self._before + text
-        self._before = text[-self._traps.overlap :]
-        return self._traps.first_in(text)
+        found = self._traps.first_in(text)
+        self._before = b"" if found else text[-self._traps.overlap :]
+        return found
 
 
-def _parts(secret: str) -> Iterator[str]:
+def parts_of(secret: str) -> Iterator[str]:
     """The secret in equal parts, each long enough to be nothing else: a line's end cuts one of them."""
     count = -(-len(secret) // LONGEST) if len(secret) >= 2 * SHORTEST else 1
     ends = [len(secret) * number // count for number in range(count + 1)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from entrance.decision import Hold
 from entrance.log.records import Decided
@@ -24,7 +25,7 @@ from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.board import Board, Wish
 from orchestrator.domain.presets import shipped_presets
 from orchestrator.domain.supervision import Decision
-from orchestrator.egress_policy import EgressPolicy
+from orchestrator.egress_policy import EgressPolicy, canaries_for
 from orchestrator.ports import Clock, Runs, Tracker
 from orchestrator.settings import Settings
 
@@ -94,6 +95,7 @@ def make_inbox(
     tracker: Tracker,
     clock: Clock,
     causes: Causes,
+    honey_key: bytes,
 ) -> Inbox:
     """Put them together; the policy only where the settings name the proxy's files."""
     policy: list[EgressPolicy] = []
@@ -114,6 +116,7 @@ def make_inbox(
                 files=PolicyFiles(given.policy_file, given.status_file),
                 clock=clock,
                 door=(settings.entrance.host, settings.entrance.port + EGRESS_PORT_AFTER),
+                canaries=partial(canaries_for, honey_key),
             )
         )
     asking = Asking(store, runs, tracker, clock, causes)

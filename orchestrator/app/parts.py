@@ -85,6 +85,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     firewall = Firewall(bridge_of(settings))
     disks = _disks(settings)
+    honey_key = _own_key(settings, b"honeytokens") if settings.honeytokens.enabled else b""
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     runs, doings = PocketBaseRuns(store), Doings()
     inbox = make_inbox(
@@ -95,6 +96,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         tracker=tracker,
         clock=clock,
         causes=doings,
+        honey_key=honey_key,
     )
     policy = inbox.policy
     egress_log = _open_log(settings, clock, doings)
@@ -122,7 +124,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         transcripts=settings.transcripts,
         outputs=Outputs(settings.transcripts),
         execd_key=_own_key(settings, b"execd tokens"),
-        honey_key=_own_key(settings, b"honeytokens") if settings.honeytokens.enabled else b"",
+        honey_key=honey_key,
         dialects={
             name: provider.dialect
             for name, provider in settings.models.providers.items()

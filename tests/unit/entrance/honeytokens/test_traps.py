@@ -138,6 +138,13 @@ def test_a_long_run_of_escapes_is_not_held_back() -> None:
     assert stream.feed(CANARIES[0].value.encode()) == CANARIES[0]
 
 
+def test_one_is_found_once() -> None:
+    stream = TRAPS.stream()
+    assert stream.feed(CANARIES[0].value.encode()) == CANARIES[0]
+    assert stream.feed(b"more") is None
+    assert stream.feed(b"", last=True) is None
+
+
 def test_without_canaries_nothing_is_found() -> None:
     stream = Traps([]).stream()
     assert stream.feed(CANARIES[0].value.encode()) is None
