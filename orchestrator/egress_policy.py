@@ -219,7 +219,10 @@ class EgressPolicy:
 
     async def _all(self, ground: Ground, items: Sequence[Approval]) -> dict[RunId, Compiled]:
         known, found = self.sources.known(), {}
+        of_no_run = {box.run for box in self.others()}
         for session in self.sessions():
+            if session.run in of_no_run:
+                continue
             try:
                 run = await self.runs.get(session.run)
             except (NotFound, Malformed) as error:  # nobody can say what it may reach

@@ -59,9 +59,10 @@ async def set_stage(hands: Hands, live: set[RunId]) -> AsyncIterator[Playing]:
             canaries,
             players,
         )
+        if hands.egress is not None:  # out of it last: their sessions are of runs that nobody knows
+            stack.push_async_callback(hands.egress.admit, ())
         _open_sessions(playing, stack)
         if hands.egress is not None:
-            stack.push_async_callback(hands.egress.admit, ())
             await hands.egress.admit(_policies(playing))
         yield playing
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from entrance.errors import Unavailable
-from entrance.session import RunId, Session
+from entrance.session import RunId, Session, TaskId
 from orchestrator.approvals.deciding import Decision
 from orchestrator.domain.approval import Verb
 from orchestrator.domain.egress import Ground, Policy, Unreadable
@@ -16,7 +17,7 @@ from orchestrator.domain.presets import Registry, place_of
 from orchestrator.domain.run import Run, RunState
 from orchestrator.domain.sandbox_trust import TRUST
 from orchestrator.egress_policy import EgressPolicy
-from proxy.policy import Rule
+from proxy.policy import Rule, SandboxPolicy
 from tests.fakes.approvals import Inbox
 from tests.fakes.egress import FakeProxy, FakeSources, answer
 from tests.fakes.run import a_run
@@ -278,3 +279,18 @@ async def test_doctor_says_which_policy_is_wanted_and_which_is_in_force(house: H
     await house.policy.apply()
     with pytest.raises(Unavailable, match="line 2"):
         await house.policy.check()
+
+
+async def test_sandboxes_of_no_run_are_in_it_as_they_are_given(house: House) -> None:
+    """Those that the posture's battery tries: nobody is asked about their runs."""
+    box = SandboxPolicy(run="posture-0", address="10.0.0.99", token_sha256="a" * 64)
+    house.fakes.door.open(
+        Session(
+            RunId("posture-0"), TaskId("POSTURE/P-0"), "POSTURE", "posture", box.address, "a" * 64
+        )
+    )
+    house.policy.others = lambda: [box]
+    with capture_logs() as said:
+        assert await house.policy.apply()
+    assert house.proxy.sandbox_of(RunId("posture-0")) == box
+    assert [line for line in said if line["event"] == "run_not_in_the_policy"] == []
