@@ -20,6 +20,7 @@ def test_the_same_scenario_ends_the_same_and_is_metered_to_the_token(
     assert [one["kind"] for one in summary["refused"]] == ["git_push"]
 
     run = theatre.ask(f"/api/runs/{summary['run']}")
+    assert run["frozen"] is None
     assert summary["spent"] == run["usage"]
     assert (summary["served"], summary["equal"]) == (run["usage"], True)
     answers = theatre.served(summary["task"].partition("/")[2])

@@ -1,5 +1,7 @@
 """A run whose honeytoken was touched: it fails, its sandbox stays, and no other run follows."""
 
+import asyncio
+
 from entrance.ports import Touched
 from orchestrator.domain.run import Cause, Ending, Outcome, Run, RunState, changed
 from orchestrator.domain.task import TaskStatus
@@ -52,6 +54,17 @@ async def test_the_run_fails_by_it_and_its_sandbox_and_disk_stay(world: FakeWorl
     said = world.tracker.comments[TASK.id][-1].text
     assert f"sandgate frozen show {run.id}" in said
     assert world.tracker.tasks[TASK.id].status is TaskStatus.FAILED
+
+
+async def test_who_follows_it_stops_in_that_moment(world: FakeWorld) -> None:
+    """What is paused doesn't answer: nobody waits for it."""
+    reconciler, run = await running(world)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(reconciler.handle(TASK.id))
+        await asyncio.sleep(0)
+        assert not following.done()
+        Freezing(reconciler.world, lambda _: None).raised(touched(run))
+    assert (await to_its_end(reconciler, world)).cause is Cause.HONEYTOKEN
 
 
 async def test_a_handover_before_does_not_make_it_a_success(world: FakeWorld) -> None:
