@@ -33,6 +33,9 @@ async def test_a_body_arrives_whole_and_its_hash_is_in_the_log(world: Egress, ho
     assert 3 * MIB < outcome["bytes_in"] < 3 * MIB + 200
     assert outcome["target"] == "11.0.0.10:443"
     assert answer.body.count(b"y") == 3 * MIB
+    # Also of a body that ends with its connection the end can be told from a break.
+    assert ("content-length" in answer.head.lower()) is (how == "length")
+    assert ("transfer-encoding: chunked" in answer.head.lower()) is (how != "length")
 
 
 async def test_a_body_is_passed_on_as_it_comes(world: Egress) -> None:
