@@ -6,6 +6,8 @@ from ipaddress import IPv4Address
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
 
 EXECD = 44772
+MOST_PORTS, MOST_ADDRESSES = 1024, 16
+"""A sandbox has no more than 4096 files open at a time."""
 METADATA = ("169.254.169.254", "169.254.170.2", "100.100.100.200")
 METADATA6 = "fd00:ec2::254"
 OUTSIDE6 = "2001:db8::7"
@@ -14,15 +16,18 @@ MULTICAST = (("224.0.0.251", 5353), ("239.255.255.250", 1900), ("224.0.0.252", 5
 
 def _gateway(stage: Stage) -> Arguments:
     doors = {stage.place.door, stage.place.egress}
-    return [(stage.place.gateway, port) for port in _ports(stage) if port not in doors]
+    return [(stage.place.gateway, port) for port in _ports(stage, MOST_PORTS) if port not in doors]
 
 
 def _elsewhere(stage: Stage) -> Arguments | None:
-    return [(host, port) for host in stage.place.addresses for port in _ports(stage)] or None
+    addresses = stage.place.addresses[:MOST_ADDRESSES]
+    ports = _ports(stage, MOST_PORTS // MOST_ADDRESSES)
+    return [(host, port) for host in addresses for port in ports] or None
 
 
-def _ports(stage: Stage) -> Sequence[int]:
-    return sorted({stage.place.canary, *stage.place.listening})
+def _ports(stage: Stage, most: int) -> Sequence[int]:
+    """Ports that somebody listens on, the canary's first."""
+    return list(dict.fromkeys((stage.place.canary, *stage.place.listening)))[:most]
 
 
 def _own(stage: Stage) -> Arguments | None:

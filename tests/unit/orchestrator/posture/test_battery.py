@@ -47,6 +47,16 @@ def test_a_probe_of_what_this_machine_has_none_of_is_skipped_with_the_reason() -
     assert not why_skipped(BY_NAME["dns-host"], STAGE, "runc")
 
 
+def test_on_a_machine_with_very_many_ports_the_canary_and_a_thousand_are_tried() -> None:
+    addresses = tuple(f"10.9.{number}.1" for number in range(40))
+    place = replace(STAGE.place, listening=tuple(range(1, 9000)), addresses=addresses)
+    stage = replace(STAGE, place=place)
+    for name in ("gateway-ports", "host-ports"):
+        [asked] = orders([BY_NAME[name]], stage, "sandbox")
+        assert 900 < len(asked["arguments"]) <= 1024
+        assert asked["arguments"][0][1] == STAGE.place.canary
+
+
 def test_a_disk_that_is_watched_has_no_cap_and_no_options_of_ours() -> None:
     watched = replace(STAGE, watched_disks=True)
     for name in ("workspace-cap", "home-cap"):
