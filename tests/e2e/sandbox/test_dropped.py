@@ -4,10 +4,13 @@ A network namespace on a bridge stands for a sandbox: nothing here needs the eng
 """
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,8 @@ from orchestrator.adapters.firewall.table import Bridge, table_text
 from orchestrator.domain.dropped import Count, Counted, Flow
 from tests.e2e import damage
 from tests.e2e.sandbox.lab import new_bridge
+from tests.servers.log import lines_in, verified
+from tests.waiting import until
 
 pytestmark = pytest.mark.docker
 
@@ -194,3 +199,74 @@ async def test_what_was_counted_is_no_flaw_and_nothing_else_is_let_by(
     await firewall.mend()
     nft("add", "rule", "inet", street.bridge.name, "dropped", "counter")
     assert await firewall.flaws() == ["chain dropped does not hold exactly its rules"]
+
+
+RECORDING = """
+import asyncio, sys
+from ipaddress import IPv4Network
+from pathlib import Path
+from entrance.log.shelf import Shelf
+from orchestrator.adapters.fence_log import FenceLog
+from orchestrator.adapters.firewall.admission import Firewall
+from orchestrator.adapters.firewall.table import Bridge
+from orchestrator.drops import Drops
+from tests.servers.log import open_log
+
+name, subnet, folder = sys.argv[1], IPv4Network(sys.argv[2]), Path(sys.argv[3])
+
+async def owners():
+    return {}
+
+async def main():
+    bridge = Bridge(name, name + "b0", subnet, subnet[1], (8080, 8081))
+    told = FenceLog(open_log(folder), Shelf(folder), folder.with_suffix(".json"))
+    print("up", flush=True)
+    await Drops(Firewall(bridge), told, owners, every_s=0.01).run()
+
+asyncio.run(main())
+"""
+FLOWS, EACH, KILLS = 40, 200, 3
+
+
+@contextmanager
+def recording(street: Street, folder: Path) -> Iterator[None]:
+    """A process that records what is dropped, until it is killed as by kill -9."""
+    command = [sys.executable, "-c", RECORDING, street.bridge.name, str(street.bridge.subnet)]
+    with subprocess.Popen(
+        [*command, str(folder)], stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
+    ) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline() == b"up\n"
+            yield
+        finally:
+            process.kill()
+
+
+async def test_under_load_and_over_kills_each_packet_is_in_the_log_once(
+    street: Street, firewall: Firewall, tmp_path: Path
+) -> None:
+    """Whoever records is killed while packets come, again and again; the sums agree in the end."""
+    folder = tmp_path / "log"
+    send = f"for n in range({EACH}):\n for port in range({FLOWS}): udp('192.0.2.1', 1000 + port)"
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(KILLS):
+            before = recorded(folder, street)
+            with recording(street, folder):
+                sending = pool.submit(street.inside, send)
+                await until(lambda before=before: recorded(folder, street) > before)  # type: ignore[misc]
+            sending.result()
+            street.inside("udp('192.0.2.1', 1000)")  # while nobody records
+    sent = KILLS * (FLOWS * EACH + 1)
+    assert recorded(folder, street) < sent
+    with recording(street, folder):
+        await until(lambda: recorded(folder, street) >= sent)
+    assert sum(of(await firewall.dropped(), street).values()) == sent
+    assert recorded(folder, street) == sent
+    assert verified(folder).finding is None
+
+
+def recorded(folder: Path, street: Street) -> int:
+    """How many packets of the namespace are in the log."""
+    fence = [line for line in lines_in(folder) if line.get("door") == "fence"]
+    return sum(each["detail"]["packets"] for each in fence if each.get("address") == street.address)
