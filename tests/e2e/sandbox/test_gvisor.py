@@ -24,7 +24,7 @@ from orchestrator.stack import gvisor
 from orchestrator.stack.opensandbox import OpenSandboxServer
 from orchestrator.stack.packages import DebianPackages
 from orchestrator.stack.process import answers_http
-from orchestrator.stack.steps import Step
+from orchestrator.stack.steps import Step, StepFailed
 from tests.e2e.sandbox.lab import API_KEY, Lab
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(240)]
@@ -81,8 +81,10 @@ print(json.dumps(said))
 @pytest.fixture(scope="module")
 def server(lab: Lab) -> Iterator[OpenSandboxServer]:
     """A second server, whose sandboxes are gVisor's: the runtime is a whole server's."""
-    step = Step("gVisor", print)
-    gvisor.ensure(step, lab.engine, DebianPackages())
+    try:
+        gvisor.ensure(Step("gVisor", print), lab.engine, DebianPackages())
+    except StepFailed as error:
+        pytest.skip(f"this machine's engine isn't ours to give gVisor to: {error}")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = replace(
