@@ -53,15 +53,16 @@ def test_the_run_token_is_the_only_secret_in_the_agents_environment(mole: Agent)
     """The agent's own environment holds nothing that looks like a secret but the run token."""
     lines = mole.do("env").output.splitlines()
     variables = dict(line.split("=", 1) for line in lines if "=" in line)
-    assert variables["SANDGATE_RUN_TOKEN"].startswith("sgr_")
-    telling = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
+    token = variables["SANDGATE_RUN_TOKEN"]
+    assert token.startswith("sgr_")
+    telling = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR|METHOD)", re.IGNORECASE)
     assert [name for name in variables if telling.search(name)] == ["SANDGATE_RUN_TOKEN"]
     secret_like = [
         name
         for name, value in variables.items()
-        if re.search(r"[\w-]{30}", value) and not UUID.fullmatch(value)
+        if re.search(r"[\w-]{30}", value.replace(token, "")) and not UUID.fullmatch(value)
     ]
-    assert secret_like == ["SANDGATE_RUN_TOKEN"]
+    assert secret_like == []
 
 
 def message(said: str) -> str:
