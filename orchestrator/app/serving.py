@@ -109,6 +109,7 @@ async def serve(settings: Settings) -> None:
             await asyncio.gather(api.cleanup(), door.cleanup(), recorder.close())
             for task in loops:
                 task.cancel()
+            await proving.idle()
     log.info("runner_stopped", name=settings.name)
 
 

@@ -7,6 +7,7 @@ been proven once is proven after a restart, too: nothing of it has changed.
 import asyncio
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +22,7 @@ from orchestrator.posture.report import Acceptance, Configuration, Report, Signe
 log = structlog.get_logger()
 
 AGAIN_S = 15.0
+LEAVE_S = 10.0
 FAILED_AGAIN = timedelta(minutes=5)
 """After a failure it is tried again so soon, and at once when we start: it may have been mended."""
 LOOK_S = 60.0
@@ -88,6 +90,12 @@ class Proving:
         told = [tried.name for tried in failures]
         log.info("posture_tried", report=report.id, probes=len(report.probes), failed=told)
         return report
+
+    async def idle(self, patience_s: float = LEAVE_S) -> None:
+        """Return once no battery runs any more: one that was cancelled still has to tidy up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s), self._one_at_a_time:
+                return
 
     async def accept(self, waiver: Waiver) -> Acceptance:
         """Take a person's word that a probe may fail as it does.

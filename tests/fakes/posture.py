@@ -1,5 +1,6 @@
 """A stage on which every probe can be tried, a battery that finds what it is told to, and its reports."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -106,6 +107,8 @@ class FakeBattery:
     trouble: SandgateError | None = None
     times: int = 0
     live: frozenset[RunId] = frozenset()
+    tidying: asyncio.Event | None = None
+    """Set it, and a battery goes on until it is cancelled, and then until the event is set."""
 
     async def configuration(self) -> Configuration:
         return self.made
@@ -114,6 +117,11 @@ class FakeBattery:
         assert configuration == self.made
         self.times += 1
         tell("2 probes tried")
+        if self.tidying:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await self.tidying.wait()
         if self.trouble:
             raise self.trouble
         found = {name: Found(word) for name, word in self.finds.items()}

@@ -207,6 +207,21 @@ async def test_only_what_failed_now_can_be_accepted() -> None:
     assert not site.shelf.accepted
 
 
+async def test_a_battery_that_is_tidying_up_is_waited_for() -> None:
+    site = Site()
+    proving = site.proving()
+    site.battery.tidying = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(proving.prove("by hand"))
+        await until(lambda: site.battery.times == 1)
+        task.cancel()
+        leaving = group.create_task(proving.idle())
+        await asyncio.sleep(0.01)
+        assert not leaving.done()
+        site.battery.tidying.set()
+    await proving.idle()
+
+
 async def test_two_proofs_take_turns() -> None:
     site = Site()
     proving = site.proving()
