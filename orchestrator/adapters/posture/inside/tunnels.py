@@ -65,6 +65,8 @@ def protocol(host: str, port: int, connect: str, name: str) -> Found:
                 return word_for(opened, ended=True), f"CONNECT: {opened[:120].decode('latin-1')}"
             with _secret(plain, name, "h2", "http/1.1") as inner:
                 return inner.selected_alpn_protocol() or "none", ""
+    except TimeoutError:
+        return "silent", f"no answer within {TUNNEL_S:.0f} s"
     except OSError as error:
         return REFUSED, f"{type(error).__name__}: {error}"
 
@@ -91,6 +93,8 @@ def _in_tunnel(
                 inner.sendall(payload.encode("latin-1"))
                 answer, ended = _read(inner)
             return word_for(answer, ended=ended), answer[:160].decode("latin-1")
+    except TimeoutError:
+        return "silent", f"no answer within {TUNNEL_S:.0f} s"
     except OSError as error:
         return REFUSED, f"{type(error).__name__}: {error}"
 
