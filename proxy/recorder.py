@@ -54,6 +54,7 @@ class Recorder:
         self._waiting: dict[int, asyncio.Future[int]] = {}
         self._outcomes: deque[tuple[str, Record, int]] = deque(maxlen=KEPT_OUTCOMES)
         """Each with its kind, and how often it was refused."""
+        self._on_the_way = 0
         self._untold = asyncio.Event()
         self._all_told = asyncio.Event()
         self._all_told.set()
@@ -66,7 +67,7 @@ class Recorder:
     @property
     def outcomes_waiting(self) -> int:
         """How many outcomes have yet to be told."""
-        return len(self._outcomes)
+        return len(self._outcomes) + self._on_the_way
 
     async def decided(self, record: Record) -> int:
         """The record's number in the log, once it is on the disk. Raises: Unrecorded."""
@@ -161,6 +162,7 @@ class Recorder:
             await self._untold.wait()
             await self._connected.wait()
             batch = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
+            self._on_the_way = len(batch)
             told = await asyncio.gather(
                 *(self._ask(kind, record) for kind, record, _ in batch), return_exceptions=True
             )
@@ -173,6 +175,7 @@ class Recorder:
             if len(kept) < len(again):
                 _log.error("outcomes_not_recorded", number=len(again) - len(kept))
             self._outcomes.extendleft(reversed(kept))
+            self._on_the_way = 0
             if not self._outcomes:
                 self._untold.clear()
                 self._all_told.set()
