@@ -70,8 +70,24 @@ def pattern_of(form: str) -> str:
 
 
 def key_files(keys: Path) -> dict[str, bytes]:
-    """Every secret in the installation's key folder, by its file's name."""
-    return {file.name: file.read_bytes().strip() for file in keys.iterdir()}
+    """Every secret in the installation's key folder, by its file's name; of a PEM, line by line."""
+    return {
+        f"{file.name}{f' line {number}' if number else ''}": line
+        for file in keys.iterdir()
+        if file.suffix != ".pub"
+        for number, line in enumerate(_secret_parts(file.read_bytes().strip()))
+    }
+
+
+def _secret_parts(content: bytes) -> list[bytes]:
+    """The whole of it; of a PEM its lines, without those that say what it is.
+
+    The last of several is the public key, which is in the certificate, too.
+    """
+    if not content.startswith(b"-----BEGIN "):
+        return [content]
+    lines = [line for line in content.splitlines() if not line.startswith(b"-----")]
+    return lines[:-1] or lines
 
 
 def hunt(agent: Agent, secrets: Iterable[bytes]) -> list[str]:

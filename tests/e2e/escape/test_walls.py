@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.domain.sandbox_trust import BUNDLE, TRUST_STORE
 from tests.e2e.escape.agent import Agent
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
@@ -182,5 +183,5 @@ def test_the_engine_is_not_in_the_sandbox(mole: Agent) -> None:
     assert set(devices) <= {"full", "null", "ptmx", "random", "tty", "urandom", "zero", "console"}
     mounts = [line.split()[4] for line in mole.do("cat /proc/self/mountinfo").output.splitlines()]
     ours = [m for m in mounts if not m.startswith(("/proc", "/sys", "/dev"))]
-    engine = {"/", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}
+    engine = {"/", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", BUNDLE, TRUST_STORE}
     assert sorted(ours) == sorted(engine | {mount for mount in MOUNTS if mount != "/dev/shm"})  # noqa: S108
