@@ -98,7 +98,6 @@ def hands_of(settings: Settings, parts: Parts) -> Hands:
         engine=_engine(settings),
         firewall=parts.firewall.flaws,
         execd_token=parts.world.execd_token,
-        clock=parts.world.clock,
         bridge=bridge_of(settings),
         caps=caps,
         made=Made(

@@ -111,8 +111,6 @@ class Stage:
     caps: Caps
     item: str
     """The task's id inside its project, as branches carry it."""
-    at_s: float = 0.0
-    """The host's clock when the sandbox begins, seconds since 1970."""
     second_door: bool = False
     """Whether the egress proxy is there."""
     watched_disks: bool = False

@@ -9,7 +9,7 @@ import docker
 from entrance.session import RunId, Session, TaskId
 from orchestrator.adapters.firewall.table import Bridge
 from orchestrator.adapters.posture.host import Made
-from orchestrator.ports import Clock, Mounts, Sandbox, Sandboxes, Volumes
+from orchestrator.ports import Mounts, Sandbox, Sandboxes, Volumes
 from orchestrator.posture.probe import Caps
 from proxy.rules import SandboxPolicy
 
@@ -70,7 +70,6 @@ class Hands:
     firewall: Callable[[], Awaitable[Sequence[str]]]
     """What is wrong with the firewall's table."""
     execd_token: Callable[[RunId], str]
-    clock: Clock
     bridge: Bridge
     caps: Caps
     made: Made

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from entrance.session import Session
@@ -41,11 +41,10 @@ class Playing:
         Raises: Unavailable, NotFound when a sandbox is lost.
         """
         self.canaries.counted.clear()
-        stage = replace(self.stage, at_s=self.hands.clock.now().timestamp())
         found: dict[str, Found] = {}
         async with asyncio.TaskGroup() as group:
             for player in self.players.values():
-                asked = orders(probes, stage, player.who)
+                asked = orders(probes, self.stage, player.who)
                 if asked:
                     group.create_task(self._inside(player, asked, found, tell))
         looks = Looks(self.hands, self.canaries, list(self.players.values()))

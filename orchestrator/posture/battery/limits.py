@@ -1,6 +1,7 @@
 """What a sandbox may take, and its clock [pure]."""
 
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
+from orchestrator.posture.wire import request
 
 NOT_THERE: tuple[str, ...] = ()
 _L = Area.LIMITS
@@ -61,6 +62,6 @@ LIMITS: tuple[Probe, ...] = (
     ),
     Probe(
         "clock", _L, Wall.CLOCK, "The clock in the sandbox is the host's.",
-        "clock", lambda s: [s.at_s, 5.0], ("right",),
+        "clock", lambda s: [s.place.gateway, s.place.door, request("GET /healthz"), 3.0], ("right",),
     ),
 )  # fmt: skip

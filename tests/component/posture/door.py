@@ -15,12 +15,14 @@ from orchestrator.adapters.posture.script import script
 from orchestrator.posture.battery import BATTERY
 from orchestrator.posture.battery.git import GRANTED, READ_ONLY, door_name
 from orchestrator.posture.judging import Result, found_in, judge, orders
-from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens
+from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens, Wall
 from tests.servers.anthropic import model_server
 from tests.servers.door import Door, open_door
 
 PROBES = [
-    probe for probe in BATTERY if probe.area in {Area.DOOR, Area.GIT} and probe.who == "sandbox"
+    probe
+    for probe in BATTERY
+    if (probe.area in {Area.DOOR, Area.GIT} or probe.wall is Wall.CLOCK) and probe.who == "sandbox"
 ]
 LOOPBACK = IPv4Network("127.0.0.0/8")
 ITEM = "P-1"

@@ -4,13 +4,15 @@ One pair of sandboxes serves all of it; what a container's options make is tried
 are weaker in one thing.
 """
 
+import asyncio
 import contextlib
 import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -38,7 +40,6 @@ pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.asyncio(loop_scope="module"),
 ]
-SIX_SECONDS = timedelta(seconds=6)
 WHOLE_S = 10
 """So long the whole battery may take on its stage."""
 
@@ -52,7 +53,6 @@ def hands_of(lab: Lab, sandboxes: Any, disks: Any, door: Any) -> Hands:
         engine=lambda: connect(None, timeout_s=30),
         firewall=Firewall(lab.bridge).flaws,
         execd_token=lambda run: f"{TOKEN}-{run}",
-        clock=WallClock(),
         bridge=lab.bridge,
         caps=Caps(made.pids, made.memory_bytes, DISK_BYTES, made.tmp_bytes, made.shm_bytes),
         made=Made({"native": lab.images.sandbox}, seccomp_profile(), {}),
@@ -199,17 +199,23 @@ async def test_a_token_that_is_valid_from_elsewhere_is_seen(playing: Playing) ->
     assert set(failed) == {"token-of-sibling", "token-forwarded"}
 
 
-async def test_a_clock_that_is_wrong_is_seen(playing: Playing) -> None:
-    """CASE-79."""
+async def test_a_clock_that_is_wrong_is_seen(lab: Lab, playing: Playing) -> None:
+    """CASE-79: a door whose clock is another's than the sandbox's, by a minute."""
+    gateway, port = str(lab.bridge.gateway), lab.bridge.doors[1]
 
-    class Late(WallClock):
-        def now(self) -> datetime:
-            return super().now() - SIX_SECONDS
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        date = format_datetime(WallClock().now() - timedelta(minutes=1), usegmt=True)
+        writer.write(f"HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
 
-    hands = playing.hands
-    playing.hands = replace(hands, clock=Late())
+    server = await asyncio.start_server(serve, gateway, port)
+    before = playing.stage
+    playing.stage = replace(before, place=replace(before.place, door=port))
     try:
         failed = bad(await tried(playing, Wall.CLOCK))
     finally:
-        playing.hands = hands
+        playing.stage = before
+        server.close()
     assert set(failed) == {"clock"}

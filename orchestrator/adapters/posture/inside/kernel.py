@@ -85,13 +85,6 @@ def core() -> str:
     return "dumped" if os.WCOREDUMP(how) else "none"
 
 
-def clock(at: float, patience_s: float) -> Found:
-    """How far the clock here is from the host's, which said `at` when this began."""
-    off_s = time.time() - at
-    word = "right" if -patience_s <= off_s <= patience_s else "wrong"
-    return word, f"{off_s:+.1f} s"
-
-
 def set_clock() -> str:
     """Set the clock to what it shows."""
     try:

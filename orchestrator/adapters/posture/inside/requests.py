@@ -3,6 +3,8 @@
 import contextlib
 import re
 import socket
+import time
+from email.utils import parsedate_to_datetime
 
 ANSWER_S = 5.0
 MORE_S = 0.3
@@ -10,6 +12,7 @@ MORE_S = 0.3
 MOST_BYTES = 1 << 20
 Found = tuple[str, str]
 """A word, and what it rests on."""
+DATE = re.compile(rb"\r\nDate: ([^\r]+)\r\n", re.IGNORECASE)
 STATUS_LINE = re.compile(rb"(?:^|\r\n|\n)HTTP/1\.[01] (\d{3}) ")
 
 
@@ -63,6 +66,25 @@ def pushes(host: str, port: int, payload: str, ref: str) -> Found:
         return "accepted", evidence
     statuses = [one.decode() for one in STATUS_LINE.findall(answer)]
     return "+".join(statuses) or "silent", evidence
+
+
+def clock(host: str, port: int, payload: str, patience_s: float) -> Found:
+    """Whether the clock here is the door's, which says its own in every answer.
+
+    However long the answer takes: its time must lie between asking and having it.
+    """
+    before = time.time()
+    try:
+        answer, _ = exchange(host, port, payload.encode("latin-1"))
+    except OSError as error:
+        return "closed", str(error)
+    after = time.time()
+    said = DATE.search(answer)
+    if not said:
+        return "not said", answer[:80].decode("latin-1")
+    there = parsedate_to_datetime(said[1].decode("ascii")).timestamp()
+    right = before - patience_s <= there <= after + patience_s
+    return "right" if right else "wrong", f"{before - there:+.1f} s to {after - there:+.1f} s"
 
 
 def exchange(host: str, port: int, payload: bytes) -> tuple[bytes, bool]:
