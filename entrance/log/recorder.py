@@ -25,6 +25,9 @@ log = structlog.get_logger()
 UNANSWERED = 4096
 """So many lines of one connection may wait for the disk; more are not read meanwhile."""
 
+CONNECTIONS = 16
+"""The proxy has one, and for a moment a second; a broken one takes no more of our files."""
+
 
 class Recorder:
     """Serves the wire of `wire` at a Unix socket that only its owner may connect to."""
@@ -62,6 +65,9 @@ class Recorder:
             await server.wait_closed()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= CONNECTIONS:
+            writer.transport.abort()
+            return
         self._connections.add(writer)
         try:
             await self._converse(reader, writer)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 
 from entrance.decision import Allow, Hold
 from entrance.log.egress_log import EgressLog
-from entrance.log.recorder import UNANSWERED, Recorder
+from entrance.log.recorder import CONNECTIONS, UNANSWERED, Recorder
 from entrance.log.records import Decided
 from entrance.log.segments import Rules
 from entrance.log.wire import LINE_BYTES
@@ -323,3 +323,15 @@ async def test_what_is_decided_is_told_to_whoever_waits_for_it(place: Place) -> 
     await recorder.close()
     (record,) = told
     assert (record.decision, record.session) == (Hold("ask"), SESSION)
+
+
+async def test_more_connections_than_a_proxy_makes_are_turned_away(place: Place) -> None:
+    """Each is a file of the runner's; whoever has the proxy's socket may not take them all."""
+    async with AsyncExitStack() as stack:
+        proxies = [await stack.enter_async_context(place.proxy()) for _ in range(CONNECTIONS)]
+        assert "seq" in await proxies[-1].ask(decided=DECIDED)
+        one_more = await stack.enter_async_context(place.proxy())
+        assert await one_more.reader.read() == b""
+        assert "seq" in await proxies[0].ask(decided=DECIDED)
+    async with place.proxy() as proxy:
+        assert "seq" in await proxy.ask(decided=DECIDED)
