@@ -20,9 +20,11 @@ import structlog
 PATIENCE_S = 10.0
 """The recorder may be restarting for so long."""
 RETRY_S = 0.1
+AGAIN_S = 1.0
+"""After so long what the log didn't take is told again."""
 KEPT_OUTCOMES = 100_000
-TRIES = 100
-"""So often an outcome is told to a log that is there and doesn't take it."""
+TRIES = 900
+"""So often an outcome is told to a log that is there and doesn't take it: its disk may be full."""
 _LINE = 1 << 20
 _log = structlog.get_logger(__name__)
 
@@ -157,6 +159,11 @@ class Recorder:
             self._waiting.pop(number, None)
         return seq
 
+    async def _within_patience(self, kind: str, record: Record) -> int:
+        """Raises: TimeoutError, Unrecorded."""
+        async with asyncio.timeout(self._patience_s):
+            return await self._ask(kind, record)
+
     async def _tell_outcomes(self) -> None:
         while True:
             await self._untold.wait()
@@ -164,10 +171,11 @@ class Recorder:
             batch = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
             self._on_the_way = len(batch)
             told = await asyncio.gather(
-                *(self._ask(kind, record) for kind, record, _ in batch), return_exceptions=True
+                *(self._within_patience(kind, record) for kind, record, _ in batch),
+                return_exceptions=True,
             )
             again = [
-                (kind, record, tries + isinstance(result, Refused))
+                (kind, record, tries + isinstance(result, Refused | TimeoutError))
                 for (kind, record, tries), result in zip(batch, told, strict=True)
                 if isinstance(result, Exception)
             ]
@@ -180,4 +188,4 @@ class Recorder:
                 self._untold.clear()
                 self._all_told.set()
             elif kept:
-                await asyncio.sleep(RETRY_S)
+                await asyncio.sleep(AGAIN_S if any(tries for _, _, tries in kept) else RETRY_S)

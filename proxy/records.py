@@ -88,4 +88,16 @@ class Outcome:
 
 
 def _without_empty(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if value not in ("", None, {}, 0)}
+    kept = {name: value for name, value in record.items() if value not in ("", None, {}, 0)}
+    return {name: _bounded(value) for name, value in kept.items()}
+
+
+def _bounded(value: Any) -> Any:
+    """Texts that are texts, and not of a length that others choose: no record is one that the log
+    can't take, for it would be told again and again.
+    """
+    if isinstance(value, str):
+        return value[:_MAX_TEXT].encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {name: _bounded(one) for name, one in value.items()}
+    return value

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from entrance.log.wire import read
+from entrance.log.wire import LINE_BYTES, read
 
 
 @dataclass
@@ -27,7 +27,7 @@ class RecorderServer:
     async def start(self) -> None:
         """Listen, anew if it was stopped."""
         self.path.unlink(missing_ok=True)
-        self._server = await asyncio.start_unix_server(self._serve, self.path, limit=1 << 20)
+        self._server = await asyncio.start_unix_server(self._serve, self.path, limit=LINE_BYTES)
 
     async def stop(self) -> None:
         """Go away, with all connections."""

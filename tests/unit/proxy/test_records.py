@@ -1,5 +1,8 @@
 """Records say what applies, and leave out the rest."""
 
+import json
+
+from entrance.log.wire import LINE_BYTES, read
 from proxy.decision import Allow, Cause, Deny, Hold
 from proxy.records import Attempt, Outcome
 
@@ -38,6 +41,17 @@ def test_what_a_client_says_is_kept_within_bounds() -> None:
     long = Attempt(kind="http", address="10.0.0.2", method="X" * 99, url="u" * 9999, host="h" * 999)
     record = long.decided(Deny("no", Cause.HOST))
     assert (len(record["method"]), len(record["url"]), len(record["host"])) == (32, 2048, 256)
+
+
+def test_no_text_of_a_record_is_longer_or_other_than_the_log_takes() -> None:
+    """A server's bytes are quoted in an error's text; half a surrogate is no text."""
+    odd = "\udcff" + "\0" * 300_000
+    outcome = Outcome(of=7, result="failed", detail={"error": odd}).record()
+    decided = Attempt(kind="tls", address="10.0.0.2", sni=odd).decided(Deny(odd, Cause.HOST))
+    for said in ({"id": 1, "outcome": outcome}, {"id": 1, "decided": decided}):
+        line = json.dumps(said).encode()
+        assert len(line) < LINE_BYTES
+        assert read(line).id == 1
 
 
 def test_an_outcome_always_says_how_many_bytes_went_which_way() -> None:
