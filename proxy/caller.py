@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from mitmproxy.connection import Connection
 
 from proxy.addresses import Network
+from proxy.backlog import Backlog
 from proxy.decision import Allow
 from proxy.door import Door
 from proxy.policy import SandboxPolicy
@@ -30,6 +31,8 @@ class Caller:
     undialable: str = ""
     """Why what was to be dialled last was not, where that is forbidden."""
     tunnel: "Tunnel | None" = None
+    from_client: Backlog = field(default_factory=Backlog)
+    from_server: Backlog = field(default_factory=Backlog)
 
 
 @dataclass(slots=True)

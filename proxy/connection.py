@@ -18,6 +18,7 @@ from mitmproxy.proxy.layers.http import HTTPMode, _hooks
 from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.proxy.server import LiveConnectionHandler
 
+from proxy.backlog import MAX_RESPONSE_GAP
 from proxy.caller import Caller
 from proxy.decision import Cause, Deny
 from proxy.dial import Undialable, judge
@@ -40,7 +41,6 @@ OPTIONS = SimpleNamespace(
     proxy_debug=False,
 )
 """What mitmproxy's core looks at of its options; its own object copies each value at every look."""
-MAX_RESPONSE_HEAD = 256 << 10
 _RESET = struct.pack("ii", 1, 0)
 _log = structlog.get_logger(__name__)
 Answer = Callable[[Any], Awaitable[None] | None]
@@ -69,7 +69,6 @@ class Connection(LiveConnectionHandler):
         self._tunnels = Tunnels(self.caller)
         self._decided = asyncio.Event()
         self._decided.set()
-        self._head_bytes: int | None = None
         self._answers = self._answering()
 
     def cut(self) -> None:
@@ -79,6 +78,14 @@ class Connection(LiveConnectionHandler):
         transport = self.transports.get(self.client)
         if transport is not None and transport.handler is not None:
             transport.handler.cancel("cut")
+
+    def release(self) -> None:
+        """Close what is still open after its end: mitmproxy leaves a connection open whose handler was
+        cancelled while it waited for its turn.
+        """
+        for left in self.transports.values():
+            if isinstance(left.writer, asyncio.StreamWriter):
+                left.writer.transport.abort()
 
     async def handle_hook(self, hook: commands.StartHook) -> None:
         """Answer a hook of mitmproxy's; one that can't be answered ends the connection."""
@@ -100,9 +107,13 @@ class Connection(LiveConnectionHandler):
             if event.connection is self.client:
                 await self._decided.wait()
                 self._tunnels.passed(len(event.data), out=True)
+                backlog = self.caller.from_client
             else:
                 self._tunnels.passed(len(event.data), out=False)
-                self._bound_head(len(event.data))
+                backlog = self.caller.from_server
+            if backlog.overflows_with(len(event.data)):
+                self._flows.cut(f"more than {backlog.most} bytes came, and none could be passed on")
+                return
         await super().server_event(event)
 
     def log(self, message: str, level: int = logging.INFO, exc_info: Any = None) -> None:
@@ -117,7 +128,7 @@ class Connection(LiveConnectionHandler):
             NextLayerHook: self._deciding(tunnels.next_layer),
             _hooks.HttpConnectHook: self._deciding(tunnels.asked),
             _hooks.HttpRequestHeadersHook: self._deciding(self._requested),
-            _hooks.HttpResponseHeadersHook: self._responded,
+            _hooks.HttpResponseHeadersHook: flows.responded,
             _hooks.HttpResponseHook: flows.ended,
             _hooks.HttpErrorHook: flows.failed,
             websocket.WebsocketMessageHook: flows.frame,
@@ -144,18 +155,7 @@ class Connection(LiveConnectionHandler):
 
     async def _requested(self, flow: Any) -> None:
         await self._flows.requested(flow)
-        self._head_bytes = 0
-
-    def _responded(self, flow: Any) -> None:
-        self._head_bytes = None
-        self._flows.responded(flow)
-
-    def _bound_head(self, number: int) -> None:
-        """mitmproxy reads a response's head however long it gets."""
-        if self._head_bytes is not None:
-            self._head_bytes += number
-            if self._head_bytes > MAX_RESPONSE_HEAD:
-                self.cut()
+        self.caller.from_server.expect(MAX_RESPONSE_GAP)
 
     def _start_tls(self, data: Any) -> None:
         host = data.conn.address[0]

@@ -94,6 +94,7 @@ class Engine:
         try:
             await connection.handle_client()
         finally:
+            connection.release()
             self._door.connections.discard(connection)
             self._by_address[address] -= 1
             if not self._by_address[address]:

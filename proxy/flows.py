@@ -6,6 +6,7 @@ from mitmproxy.http import Headers as FlowHeaders
 from mitmproxy.http import HTTPFlow, Response
 
 from proxy.answers import as_json, refusal
+from proxy.backlog import MAX_MESSAGE
 from proxy.caller import Caller
 from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
@@ -25,6 +26,8 @@ _NOT_PASSED_BACK = frozenset(
 )
 _UPGRADE = ((b"Connection", b"Upgrade"), (b"Upgrade", b"websocket"))
 _SWITCHING = 101
+_FINAL = 200
+"""Lower ones are of responses before the response (RFC 9110 15.2)."""
 _DIGITS = 5
 """Of a port."""
 
@@ -72,10 +75,9 @@ class Flows:
         exchange.status = response.status_code
         exchange.heads_in += _size(response.headers.fields)
         self._count(exchange, exchange.heads_in)
+        self._caller.from_server.passed_on()
         if response.status_code == _SWITCHING:
-            if not exchange.allow.upgrade:
-                exchange.cut = "the server switched protocols unasked"
-                self._caller.cut()
+            self._switched(response, exchange)
             return
         ends = _ends_with_connection(flow, response)
         flow.response = _passed_back(response, ends_with_connection=ends)
@@ -84,6 +86,15 @@ class Flows:
             self._replace(flow, exchange, refused)
         else:
             flow.response.stream = lambda data: self._received(exchange, data)
+
+    def _switched(self, response: Response, exchange: Exchange) -> None:
+        """To WebSocket, without extensions: what is compressed could be of any size."""
+        if not exchange.allow.upgrade:
+            exchange.cut = "the server switched protocols unasked"
+            self._caller.cut()
+        response.headers.pop("sec-websocket-extensions", None)
+        self._caller.from_client.expect(MAX_MESSAGE)
+        self._caller.from_server.expect(MAX_MESSAGE)
 
     def ended(self, flow: HTTPFlow) -> None:
         """A response has been passed on whole. One that became a WebSocket goes on."""
@@ -100,7 +111,9 @@ class Flows:
         if found is None or flow.websocket is None:
             return
         for message in flow.websocket.messages:
-            body = found[1].sent if message.from_client else found[1].received
+            from_client = message.from_client
+            body = found[1].sent if from_client else found[1].received
+            (self._caller.from_client if from_client else self._caller.from_server).passed_on()
             body.add(message.content)
             self._count(found[1], len(message.content))
             if message.from_client:
@@ -112,6 +125,12 @@ class Flows:
     def closed_socket(self, flow: HTTPFlow) -> None:
         """A WebSocket has ended."""
         self._tell(flow, "done")
+
+    def cut(self, reason: str) -> None:
+        """End the connection, and with it what is going on."""
+        for _, exchange in self._open.values():
+            exchange.cut = exchange.cut or reason
+        self._caller.cut()
 
     def finish(self) -> None:
         """The client has gone: what was still going on ends here."""
@@ -226,6 +245,7 @@ class Flows:
 
     def _received(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
         exchange.received.add(data)
+        self._caller.from_server.passed_on()
         most = exchange.allow.max_bytes
         if most is not None and exchange.received.count > most:
             self._break_off(exchange, f"the response is larger than the {most} bytes allowed")
@@ -315,6 +335,8 @@ def _passed_back(response: Response, *, ends_with_connection: bool) -> Response:
 
 def _content_flaw(response: Response, allow: Allow, method: str) -> str:
     """Why the body may not be passed on; empty when it may."""
+    if response.status_code < _FINAL:
+        return f"the server answered with {response.status_code}, which is no answer"
     length = response.headers.get("content-length", "")
     if method == "HEAD" or response.status_code in {204, 304} or length == "0":
         return ""

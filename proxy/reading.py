@@ -5,6 +5,7 @@ before its body has come in; a head that never ends, a refused body and requests
 don't fill our memory.
 """
 
+import re
 from dataclasses import dataclass
 
 from mitmproxy.connection import ConnectionState
@@ -12,7 +13,13 @@ from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers.http import HttpLayer, HTTPMode
 from mitmproxy.proxy.layers.http._base import ReceiveHttp
-from mitmproxy.proxy.layers.http._events import HttpEvent, RequestHeaders, ResponseProtocolError
+from mitmproxy.proxy.layers.http._events import (
+    ErrorCode,
+    HttpEvent,
+    RequestHeaders,
+    RequestProtocolError,
+    ResponseProtocolError,
+)
 from mitmproxy.proxy.layers.http._http1 import Http1Server
 
 from proxy.answers import raw, refusal, trouble
@@ -20,10 +27,15 @@ from proxy.decision import Cause, Deny, Refusal
 
 MAX_HEAD = 64 << 10
 """Bytes of a head that is still read, so that what is too large is refused with a reason."""
+MAX_CHUNK_HEAD = 64 << 10
+"""Bytes of a chunk's header or of the trailers, of which nothing goes on."""
 MAX_PILED = 256 << 10
 """Bytes that may wait behind a request that isn't answered yet."""
 MAX_DRAINED = 1 << 20
 """Bytes of a refused body that are read, so that the client comes to read why."""
+
+_CREDENTIALS = re.compile(r"(authorization\W*)[^\\]*", re.IGNORECASE)
+"""mitmproxy quotes what it can't read, in Python's notation: a backslash ends a line."""
 
 
 @dataclass
@@ -80,6 +92,16 @@ class Reader(Http1Server):
             yield commands.CloseConnection(self.conn)
             self.state = self.done
 
+    def read_body(self, event: events.Event) -> layer.CommandGenerator[None]:
+        """As mitmproxy's, with a bound on what is not the body."""
+        yield from super().read_body(event)
+        if self.state == self.read_body and len(self.buf) > MAX_CHUNK_HEAD:
+            self.state = self.done
+            yield commands.CloseConnection(self.conn)
+            reason = f"a chunk's header is larger than {MAX_CHUNK_HEAD} bytes"
+            code = ErrorCode.GENERIC_CLIENT_ERROR
+            yield ReceiveHttp(RequestProtocolError(self.stream_id, reason, code))
+
     def wait(self, event: events.Event) -> layer.CommandGenerator[None]:
         """As mitmproxy's, with a bound on what piles up."""
         yield from super().wait(event)
@@ -112,7 +134,7 @@ class Reader(Http1Server):
     def _reject(self, reason: str) -> layer.CommandGenerator[None]:
         if not self._rejected:
             self._rejected = True
-            yield Rejected(reason)
+            yield Rejected(_CREDENTIALS.sub(r"\1...", reason))
 
 
 _UNREADABLE = raw(refusal(Deny("this is no request that can be read", Cause.MALFORMED)))

@@ -19,9 +19,9 @@ from proxy.records import Attempt, Kind
 from proxy.wire import tunnel_to
 
 _TLS_RECORD = b"\x16"
-_TLS_RECORD_HEAD = 3
 _ENCRYPTED_CLIENT_HELLO = 0xFE0D
-_MAX_HELLO = 64 << 10
+_MAX_HELLO = 32 << 10
+"""Bytes on the wire, its records' heads included: each look at it is as long as it is."""
 _NO_TLS = Deny("only TLS is let through here", Cause.MALFORMED)
 
 
@@ -55,11 +55,23 @@ class Tunnels:
         if not in_tls and tunnel.allow.splice:
             await self._splice(asking, tunnel, data)
         elif not in_tls and data[:1] == _TLS_RECORD:
-            if len(data) >= _TLS_RECORD_HEAD:
-                asking.layer = ServerTLSLayer(context)
-                asking.layer.child_layer = ClientTLSLayer(context)
+            self._open_tls(asking, tunnel, data)
         else:
             asking.layer, self._caller.reader = reading(context, HTTPMode.transparent)
+
+    def _open_tls(self, asking: layer.NextLayer, tunnel: Tunnel, data: bytes) -> None:
+        """Once the ClientHello is there: mitmproxy waits for one of any size, and reads it anew with
+        each piece.
+        """
+        hello = _hello_in(data)
+        if hello is None:
+            return
+        if isinstance(hello, Deny) and len(data) > _MAX_HELLO:
+            tunnel.trouble = {"error": f"a ClientHello has at most {_MAX_HELLO} bytes"}
+            self._caller.cut()
+            return
+        asking.layer = ServerTLSLayer(asking.context)
+        asking.layer.child_layer = ClientTLSLayer(asking.context)
 
     def start_tls(self, data: TlsData) -> None:
         """Present the host that the client named, so that it can be told if that isn't the tunnel's."""

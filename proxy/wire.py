@@ -29,6 +29,7 @@ STRIPPED = frozenset(
         *("x-http-method-override", "x-http-method", "x-method-override", "x-method"),
         *("x-forwarded-host", "x-forwarded-server", "x-host", "x-original-url", "x-rewrite-url"),
         *("x-original-host", "forwarded", "via", "keep-alive", "te", "trailer"),
+        "sec-websocket-extensions",
     }
 )
 """Never sent on: the proxy's own, what overrides method or place, what is between two hops."""

@@ -57,10 +57,12 @@ async def ask(
     source: str = SANDBOX,
     hang_up: bool = False,
     enough: bytes = b"",
+    more: bytes = b"",
 ) -> Answer:
     """Send `first`; and `inner` in the tunnel, if that was opened. Without `sni` none is sent.
 
-    Reads until a whole answer is there, or what ends with `enough`.
+    `more` is sent in it when a head has come back. Reads until a whole answer is there, or what ends
+    with `enough`.
     """
 
     def talk() -> Answer:
@@ -77,6 +79,9 @@ async def ask(
                 return _answer(sock, enough, hang_up=hang_up)
             with _trusting_anybody(alpn).wrap_socket(sock, server_hostname=sni) as opened_tls:
                 opened_tls.sendall(inner)
+                if more:
+                    _head(opened_tls)
+                    opened_tls.sendall(more)
                 return _answer(opened_tls, enough, alpn=opened_tls.selected_alpn_protocol())
 
     return await asyncio.get_running_loop().run_in_executor(_askers(), talk)

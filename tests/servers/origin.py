@@ -6,7 +6,7 @@ import hashlib
 import json
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,6 +40,8 @@ class Origin:
     hits: list[Hit] = field(default_factory=list)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     """`/held` waits for it in the middle of its body."""
+    says: Iterable[bytes] = ()
+    """What `/said` answers, to the byte; then it closes."""
     _servers: list[asyncio.Server] = field(default_factory=list)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _snis: dict[int, str | None] = field(default_factory=dict)
@@ -144,6 +146,12 @@ class Origin:
             await writer.drain()
         writer.write(b"Content-Length: 0\r\n\r\n")
         return True
+
+    async def _said(self, _: Hit, writer: asyncio.StreamWriter, *_r: object) -> bool:
+        for part in self.says:
+            writer.write(part)
+            await writer.drain()
+        return False
 
     async def _switch(self, _: Hit, writer: asyncio.StreamWriter, *_r: object) -> bool:
         """Another protocol, unasked."""
