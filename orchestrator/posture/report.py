@@ -85,7 +85,7 @@ class Configuration(Form):
     caps: dict[str, str]
     """The limits of a sandbox, by name."""
     egress: str = ""
-    """The version of the egress proxy's policy; empty where there is none."""
+    """What the egress proxy is made with; empty where there is none."""
     version: str
     """Our own version."""
     code_sha256: str

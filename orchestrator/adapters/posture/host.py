@@ -102,7 +102,7 @@ class Made:
     runtime: str = ""
     """Empty: the engine's own."""
     egress: str = ""
-    """The version of the egress policy; empty where there is no egress proxy."""
+    """What the egress proxy is made with; empty where there is none."""
 
 
 def configuration(client: docker.DockerClient, bridge: Bridge, made: Made) -> Configuration:
