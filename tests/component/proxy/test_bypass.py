@@ -1,7 +1,4 @@
-"""Ways round the policy, each tried raw against the running proxy: refused, told once, nobody reached.
-
-CASE-05 to CASE-16.
-"""
+"""Ways round the policy, each tried raw against the running proxy: refused, told once, nobody reached."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -214,6 +211,7 @@ TRIES: dict[str, Try] = {
 async def test_a_way_round_is_refused_told_once_and_reaches_nobody(
     world: Egress, name: str
 ) -> None:
+    """CASE-05, CASE-06, CASE-07, CASE-08, CASE-09, CASE-10, CASE-11, CASE-12, CASE-13, CASE-16."""
     one = TRIES[name]
     answer = await ask(
         world,
@@ -248,6 +246,7 @@ async def test_a_way_round_is_refused_told_once_and_reaches_nobody(
 async def test_an_allowed_name_leads_nowhere_but_to_public_addresses(
     world: Egress, name: str, reason: str
 ) -> None:
+    """CASE-15."""
     host = f"{name}.example"
     for first, inner in (
         (plain(f"http://{host}/e", host=host), b""),

@@ -55,6 +55,7 @@ async def test_a_body_is_passed_on_as_it_comes(world: Egress) -> None:
 
 
 async def test_a_body_that_a_rule_allows_is_sent_and_hashed(world: Egress) -> None:
+    """CASE-25: it arrives byte for byte; no secret is put into one."""
     body = os.urandom(2 * MIB)
     inner = line("POST", "/post/x", f"Content-Length: {len(body)}", host=ALLOWED) + body
     answer = await ask(world, TO_ALLOWED, inner, sni=ALLOWED)
@@ -117,7 +118,7 @@ async def test_a_server_that_breaks_the_rules_gets_nobody_a_sound_answer(
 
 
 async def test_a_websocket_that_a_rule_allows_is_relayed_and_counted(world: Egress) -> None:
-    """CASE-12."""
+    """CASE-12; CASE-25: nothing in it is taken for a place to put a secret."""
     frame = bytes([0x81, 0x80 | 5, 1, 2, 3, 4]) + bytes(
         b ^ m for b, m in zip(b"hello", b"\1\2\3\4\1", strict=True)
     )

@@ -172,13 +172,16 @@ def dropped_in_log(mole: Agent) -> dict[Flow, int]:
 
 
 def test_no_name_is_looked_up(tried: Tried) -> None:
-    """DNS is dead: the engine's resolver, the host's, any other; no query leaves (CASE-01, 02, 17)."""
+    """DNS is dead: the engine's resolver, the host's, any other; no query leaves.
+
+    CASE-01, CASE-02, CASE-17.
+    """
     assert len(closed(tried, "DNS at")) >= 8
     closed(tried, "a name")
 
 
 def test_there_is_no_ipv6(mole: Agent, tried: Tried) -> None:
-    """A sandbox has no IPv6 address but its loopback's, and reaches nothing by it (CASE-04)."""
+    """A sandbox has no IPv6 address but its loopback's, and reaches nothing by it (CASE-03, CASE-04)."""
     interfaces = mole.do("cat /proc/net/if_inet6").output.splitlines()
     assert [line for line in interfaces if not line.endswith(" lo")] == []
     closed(tried, "an outside IPv6")

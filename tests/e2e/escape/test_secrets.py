@@ -33,6 +33,7 @@ def kept(mole: Agent, neighbour: Agent) -> Mapping[str, bytes]:
 def test_no_secret_is_anywhere_in_the_sandbox(mole: Agent, kept: Mapping[str, bytes]) -> None:
     """No secret is in a sandbox's files, environments, command lines or memory: plain, hex or base64.
 
+    So none can be printed by accident (CASE-27), and the sandbox server's key is none of them (CASE-30).
     That the agent would find one is seen by a canary, put into a file and into an environment.
     """
     canary = secrets.token_urlsafe(32)

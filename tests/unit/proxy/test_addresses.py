@@ -1,4 +1,4 @@
-"""Only public addresses are dialled, whatever form another one takes (CASE-10, CASE-15)."""
+"""Only public addresses are dialled, whatever form another one takes."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
@@ -69,6 +69,7 @@ def test_a_public_address_may_be_dialled(address: str) -> None:
     ],
 )
 def test_no_other_address_may(address: str) -> None:
+    """CASE-10, CASE-15."""
     assert undialable(address, refused=OWN)
 
 

@@ -1,4 +1,4 @@
-"""One canonical form of a host is both judged and dialled (CASE-09, CASE-10)."""
+"""One canonical form of a host is both judged and dialled."""
 
 import pytest
 from hypothesis import given
@@ -61,6 +61,7 @@ def test_a_name_has_one_form(text: str, name: str) -> None:
     ],
 )
 def test_what_is_no_name_is_refused(text: str) -> None:
+    """CASE-09."""
     with pytest.raises(ValueError, match=r"name|address|ASCII"):
         canonical_host(text)
 
