@@ -72,6 +72,23 @@ async def test_removing_a_sandbox_cuts_its_connections(world: Egress) -> None:
     await world.apply(sandbox(*RULES), other())
 
 
+async def test_a_rule_that_is_taken_back_ends_with_the_answer_that_is_coming(world: Egress) -> None:
+    world.origin.go_on.clear()
+    with world.socket() as sock:
+        sock.settimeout(5)
+        sock.sendall(plain(f"http://{ALLOWED}/held"))
+        assert await asyncio.to_thread(sock.recv, 1000)
+        await world.apply(sandbox(), other())
+        world.origin.go_on.set()
+        while not (await asyncio.to_thread(sock.recv, 1000)).endswith(b"0\r\n\r\n"):
+            pass
+        sock.sendall(plain(f"http://{ALLOWED}/e"))
+        assert (await asyncio.to_thread(sock.recv, 1000)).startswith(b"HTTP/1.1 403 ")
+    await world.apply(sandbox(*RULES), other())
+    await world.settled()
+    assert [hit.path for hit in world.origin.hits] == ["/held"]
+
+
 @pytest.mark.parametrize("how", ["no", "gone"])
 async def test_without_an_acknowledgement_of_the_log_nothing_leaves(
     world: Egress, how: str
