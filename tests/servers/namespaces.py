@@ -6,11 +6,13 @@ test live in its own process, and only programs are started inside.
 
 import ctypes
 import os
+import secrets
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from itertools import count
 from pathlib import Path
 
@@ -92,6 +94,29 @@ def joined(near: Sequence[str], far: Sequence[str]) -> Iterator[tuple[Namespace,
     finally:
         for space in spaces:
             subprocess.run(["ip", "netns", "delete", space.name], check=False, capture_output=True)
+
+
+@contextmanager
+def beyond(interface: str, network: str) -> Iterator[tuple[Namespace, str]]:
+    """A namespace at the other end of a cable from this machine itself, and its address in the network.
+
+    `interface` is the name of this end.
+    """
+    whole = IPv4Network(network)
+    first = whole[4 * secrets.randbelow(whole.num_addresses // 4)]
+    here, there = f"{first + 1}/30", str(first + 2)
+    space, far = Namespace(f"{interface}n"), f"{interface}f"
+    try:
+        _run("ip", "netns", "add", space.name)
+        _run(*f"ip link add {interface} type veth peer name {far} netns {space.name}".split())
+        _run("ip", "address", "add", here, "dev", interface)
+        _run("ip", "link", "set", interface, "up")
+        space.ip("address", "add", f"{there}/30", "dev", far)
+        space.ip("link", "set", far, "up")
+        space.ip("link", "set", "lo", "up")
+        yield space, there
+    finally:
+        subprocess.run(["ip", "netns", "delete", space.name], check=False, capture_output=True)
 
 
 def _set(descriptor: int) -> None:

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,12 @@ from orchestrator.stack.pids import recorded_pid
 from orchestrator.stack.services import polarion_token
 from orchestrator.stack.wiring import bridge_of
 from tests.e2e import damage
-from tests.e2e.conftest import FILES
-from tests.e2e.house import SANDGATE, House, eventually, open_house
+from tests.e2e.house import SANDGATE, House, eventually
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 PROGRAMS = ("pocketbase", "polarion", "opensandbox", "githost", "watchdog", "runner")
 STOPS_WITHIN_S = 8.0
 """Five for calls that are under way, and what a busy machine adds."""
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house that may be shaken: no other test lives in it."""
-    home = tmp_path_factory.mktemp("own") / "home"
-    yield from open_house(home, FILES, Path(__file__).parents[1] / "scenario.yaml")
 
 
 def running(house: House, title: str) -> dict[str, Any]:
