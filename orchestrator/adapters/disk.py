@@ -185,6 +185,7 @@ def require_image_mounted(image: Path, mount: Path) -> None:
 
 
 def _mount(image: Path, mount: Path) -> None:
+    _require_let_go(image)
     # After a crash of the host the file system is unclean, and has no journal.
     _run("e2fsck", "-p", str(image), worst=FSCK_WORST)
     mount.mkdir(mode=0o700, exist_ok=True)
@@ -192,6 +193,29 @@ def _mount(image: Path, mount: Path) -> None:
     code, said = _call("mount", "-o", "loop,nosuid,nodev", str(image), str(mount))
     if code:
         raise Unavailable(f"mount failed for {mount}: {said or f'exit code {code}'}{NOT_ALLOWED}")
+
+
+def _require_let_go(image: Path) -> None:
+    """Raises: Unavailable when the kernel still has the image open as a disk after a while.
+
+    A program with a mount namespace of its own, made while the disk was mounted, keeps it mounted
+    there; checked or mounted a second time, it would be torn to pieces.
+    """
+    deadline = time.monotonic() + BUSY_S
+    while any(_backing(device) == str(image) for device in Path("/sys/block").glob("loop*")):
+        if time.monotonic() > deadline:
+            raise Unavailable(
+                f"{image} is still mounted, in another mount namespace of this host: end what"
+                f" keeps it (`grep -l {image.parent.name} /proc/*/mountinfo`)"
+            )
+        time.sleep(POLL_S)
+
+
+def _backing(device: Path) -> str:
+    try:
+        return (device / "loop" / "backing_file").read_text().strip()
+    except OSError:  # it has none
+        return ""
 
 
 def _unmount(mount: Path) -> None:

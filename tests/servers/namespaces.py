@@ -47,7 +47,7 @@ class Namespace:
             "unshare",
             "--mount",
             "--propagation",
-            "private",
+            "slave",
             "sh",
             "-c",
             f'{binds}exec "$@"',

@@ -109,7 +109,7 @@ def known_to_the_proxy(house: House, canary: Canary) -> Iterator[None]:
     own = egress_proxy.service(here, service_environment()).program
     named = Program(
         own.name,
-        ("unshare", "--mount", "--propagation=private", "sh", "-c", HIDDEN, str(hosts), *own.argv),
+        ("unshare", "--mount", "--propagation=slave", "sh", "-c", HIDDEN, str(hosts), *own.argv),
         own.log,
         own.pid_file,
         own.env,

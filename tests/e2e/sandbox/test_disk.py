@@ -45,6 +45,17 @@ def memory_at(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+@contextmanager
+def mounts_kept() -> Iterator[None]:
+    """A program with a mount namespace of its own, which keeps what is mounted now."""
+    command = ["unshare", "--mount", "sh", "-c", "echo; exec cat"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as keeping:
+        assert keeping.stdout is not None
+        keeping.stdout.readline()
+        yield
+        keeping.communicate()
+
+
 def fill(path: Path, size_bytes: int) -> None:
     with path.open("wb", buffering=0) as file:
         for _ in range(size_bytes >> 20):
@@ -196,6 +207,15 @@ async def test_a_disk_in_use_is_not_taken_away(disks: TaskDisks) -> None:
     with (mounts.workspace / "open").open("w"), pytest.raises(Unavailable, match="in use"):
         await disks.release(TASK)
     await disks.release(TASK)
+
+
+async def test_a_disk_that_is_mounted_elsewhere_is_not_mounted_again(disks: TaskDisks) -> None:
+    await disks.ensure(TASK)
+    with mounts_kept():
+        await disks.release(TASK)
+        with pytest.raises(Unavailable, match="in another mount namespace"):
+            await disks.ensure(TASK)
+    await disks.ensure(TASK)
 
 
 async def test_a_full_host_makes_no_new_disk(root: Path) -> None:

@@ -52,7 +52,7 @@ finally:
     stop_recorded(engine.PID_FILE, grace_s=20)
 """
 ISOLATED = """
-mount --make-rprivate / && mount -t tmpfs tmpfs /run && ip link set lo up &&
+mount --make-rslave / && mount -t tmpfs tmpfs /run && ip link set lo up &&
 mount --bind "$1/lib" /var/lib/docker && mount --bind "$1/log" /var/log && exec "$2" -c "$3"
 """
 UNSHARED = ("unshare", "--net", "--mount", "sh", "-c", ISOLATED)
