@@ -160,9 +160,11 @@ def main() -> None:
         shutil.rmtree(folder)
     result = {
         "bench": "egress_log",
+        "ratios": {
+            name: round(figures[name] / aim, 3) for name, aim in {**TARGETS, **LIMITS}.items()
+        },
         "figures": {name: round(figure, 2) for name, figure in figures.items()},
-        "targets": TARGETS,
-        "limits": LIMITS,
+        "targets": {**TARGETS, **LIMITS},
         "met": all(figures[name] >= least for name, least in TARGETS.items())
         and all(figures[name] <= most for name, most in LIMITS.items()),
         "load": os.getloadavg()[0],
