@@ -73,8 +73,7 @@ class Recorder:
 
     async def decided(self, record: Record) -> int:
         """The record's number in the log, once it is on the disk. Raises: Unrecorded."""
-        self._last_key += 1
-        keyed = {**record, "key": f"{self._own}-{self._last_key}"}
+        keyed = self._keyed(record)
         try:
             async with asyncio.timeout(self._patience_s):
                 while True:
@@ -90,7 +89,12 @@ class Recorder:
 
     def broken_off(self, record: Record) -> None:
         """Have a refusal told of something that had been allowed, and is broken off: as an outcome is."""
-        self._later("decided", record)
+        self._later("decided", self._keyed(record))
+
+    def _keyed(self, record: Record) -> Record:
+        """A decision with a key of its own, by which the log knows it however often it is told."""
+        self._last_key += 1
+        return {**record, "key": f"{self._own}-{self._last_key}"}
 
     def _later(self, kind: str, record: Record) -> None:
         self._outcomes.append((kind, record, 0))
