@@ -30,7 +30,7 @@ from orchestrator.stack.wiring import (
     wants_gvisor,
 )
 
-TOOLS = ("nftables", "e2fsprogs", "git")
+TOOLS = ("nftables", "iproute2", "e2fsprogs", "git")
 
 
 def bring_up(wishes: Wishes, steps: Steps) -> Installation:
