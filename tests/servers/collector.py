@@ -4,7 +4,6 @@ import datetime as dt
 import ipaddress
 import socket
 import ssl
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -32,8 +31,6 @@ class Collector:
     """A connection is closed after so many messages; 0: never."""
     closed: int = 0
     """So many connections were closed so."""
-    resets: int = 0
-    """So many connections are reset at once, before anything of them is read."""
 
 
 @contextmanager
@@ -52,28 +49,24 @@ def udp() -> Iterator[Collector]:
 
 
 @contextmanager
-def tcp(
-    context: ssl.SSLContext | None = None, *, close_after: int = 0, resets: int = 0
-) -> Iterator[Collector]:
+def tcp(context: ssl.SSLContext | None = None, *, close_after: int = 0) -> Iterator[Collector]:
     """A collector of octet-counted messages over TCP, or over TLS."""
     with socket.create_server((LOCALHOST, 0)) as server:
-        collector = Collector(server.getsockname()[1], close_after=close_after, resets=resets)
+        collector = Collector(server.getsockname()[1], close_after=close_after)
+        readers: list[threading.Thread] = []
 
         def serve() -> None:
             while True:
                 connection, _ = server.accept()
                 collector.connections += 1
-                if collector.connections <= collector.resets:
-                    no_linger = struct.pack("ii", 1, 0)  # closing then resets: see socket(7)
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
-                    connection.close()
-                    continue
-                threading.Thread(
-                    target=_read, args=(connection, context, collector), daemon=True
-                ).start()
+                reading = (connection, context, collector)
+                readers.append(threading.Thread(target=_read, args=reading, daemon=True))
+                readers[-1].start()
 
         with _beside(serve, server):
             yield collector
+        for reader in readers:
+            reader.join(5)
 
 
 def _read(plain: socket.socket, context: ssl.SSLContext | None, collector: Collector) -> None:

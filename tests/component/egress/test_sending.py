@@ -342,17 +342,6 @@ def test_a_collector_that_has_closed_is_connected_to_again(
     assert got.connections == 2
 
 
-def test_what_a_collector_has_reset_is_sent_again(log: FakeEgressLog, cursor: CursorFile) -> None:
-    heard: list[str] = []
-    with collectors.tcp(resets=2) as got:
-        target = SyslogTarget(Collector.at(f"tcp://127.0.0.1:{got.port}"), "host")
-        sent(log, target, cursor, form="jsonl", told=heard.append)
-        wait_for(lambda: len(got.got) == 7)
-        target.close()
-    assert texts(got.got) == [1, 2, 3, 4, 5, 6, 7]
-    assert len(heard) == 2
-
-
 def test_syslog_over_tls_checks_who_it_talks_to(
     log: FakeEgressLog, cursor: CursorFile, tmp_path: Path
 ) -> None:
