@@ -1,7 +1,10 @@
 """The composition root: settings become adapters, adapters become the runner and its two listeners.
 
 - `parts`: what the runner and the door share, made from the settings.
-- `polarion`, `sandboxes`: the adapters that need more than one line.
+- `world`: what the steps of runs work with.
+- `keys`: keys of its own.
+- `polarion`, `sandboxes`, `egress`: the adapters that need more than one line.
+- `posture`: how the walls are proven, and who is told of it.
 - `listeners`: the door for sandboxes, the API for people.
 - `watching`: what others watch the runner by.
 - `serving`: the order in which all of it starts and ends.

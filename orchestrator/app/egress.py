@@ -16,6 +16,7 @@ from orchestrator.adapters.egress_files import (
     registries_file,
 )
 from orchestrator.adapters.egress_record import RecordedAttempts
+from orchestrator.app.keys import honey_key_of
 from orchestrator.app.sandboxes import EGRESS_PORT_AFTER
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
@@ -95,7 +96,6 @@ def make_inbox(
     tracker: Tracker,
     clock: Clock,
     causes: Causes,
-    honey_key: bytes,
 ) -> Inbox:
     """Put them together; the policy only where the settings name the proxy's files."""
     policy: list[EgressPolicy] = []
@@ -116,7 +116,7 @@ def make_inbox(
                 files=PolicyFiles(given.policy_file, given.status_file),
                 clock=clock,
                 door=(settings.entrance.host, settings.entrance.port + EGRESS_PORT_AFTER),
-                canaries=partial(canaries_for, honey_key),
+                canaries=partial(canaries_for, honey_key_of(settings)),
             )
         )
     asking = Asking(store, runs, tracker, clock, causes)

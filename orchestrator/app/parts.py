@@ -1,14 +1,9 @@
 """What the runner and the door share, made from the settings."""
 
-import asyncio
-import hashlib
-from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from time import monotonic
-from typing import Any
 
 import aiohttp
 
@@ -17,7 +12,6 @@ from entrance.log.retention import Keep
 from entrance.log.segments import Rules
 from entrance.log.shelf import Shelf
 from entrance.log.signing import signer_from
-from entrance.log.trail import trail
 from entrance.ports import Causes
 from entrance.registry import SessionRegistry
 from entrance.vault.keyfile import open_keyring
@@ -26,7 +20,6 @@ from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import HEADROOM_BYTES, TaskDisks
 from orchestrator.adapters.fence_log import FenceLog
 from orchestrator.adapters.firewall.admission import Firewall
-from orchestrator.adapters.frozen_files import FrozenFiles
 from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
@@ -34,22 +27,16 @@ from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.adapters.polarion import KeyedLocks
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.adapters.watched_disks import WatchedDisks
-from orchestrator.app.egress import AnnouncingDoor, Inbox, make_inbox
+from orchestrator.app.egress import Inbox, make_inbox
 from orchestrator.app.polarion import Polarion
 from orchestrator.app.sandboxes import MIB, bridge_of, open_engine, open_sandboxes, owners_of
+from orchestrator.app.world import make_world
 from orchestrator.clock import WallClock
-from orchestrator.domain.run import Run
 from orchestrator.drops import Drops
-from orchestrator.harnesses import HARNESSES
 from orchestrator.ports import Clock
 from orchestrator.runner.doings import Doings
-from orchestrator.runner.freezes import Freezes
-from orchestrator.runner.live import Live
-from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.world import Limits, NoEgress, World
+from orchestrator.runner.world import World
 from orchestrator.settings import Settings
-
-HEARTBEATS_PER_TTL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +60,13 @@ class Parts:
 async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     """Make them; `stack` closes what was opened."""
     http = await stack.enter_async_context(aiohttp.ClientSession(trust_env=False))
-    store = PocketBase(
-        http,
-        url=settings.pocketbase.url,
-        user=settings.pocketbase.user,
-        password=settings.pocketbase.password_file.read_text().strip(),
-    )
-    clock, registry = WallClock(), SessionRegistry()
+    store = _open_store(settings, http)
+    clock, registry, doings = WallClock(), SessionRegistry(), Doings()
     secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
     vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
-    firewall = Firewall(bridge_of(settings))
-    disks = _disks(settings)
-    honey_key = _own_key(settings, b"honeytokens") if settings.honeytokens.enabled else b""
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
-    runs, doings = PocketBaseRuns(store), Doings()
+    runs, disks, firewall = PocketBaseRuns(store), _disks(settings), Firewall(bridge_of(settings))
     inbox = make_inbox(
         settings,
         registry,
@@ -96,40 +75,23 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         tracker=tracker,
         clock=clock,
         causes=doings,
-        honey_key=honey_key,
     )
-    policy = inbox.policy
     egress_log = _open_log(settings, clock, doings)
     stack.push_async_callback(egress_log.close)
     engine = open_engine(settings, stack)
     drops = Drops(firewall, _fence_log(settings, egress_log), owners_of(engine, runs))
-    world = World(
-        clock=clock,
+    world = make_world(
+        settings,
+        registry,
+        inbox=inbox,
         tracker=tracker,
         runs=runs,
         disks=disks,
         sandboxes=open_sandboxes(
             settings, http, engine, admission=firewall, clock=clock, settle=drops.settle
         ),
-        door=AnnouncingDoor(registry, policy.changed) if policy else registry,
-        egress=policy or NoEgress(),
+        clock=clock,
         doings=doings,
-        harnesses=HARNESSES,
-        offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),
-        live=Live(),
-        freezes=Freezes(FrozenFiles(settings.home / "frozen")),
-        trail=partial(_trail, Shelf(settings.log.folder)),
-        limits=_limits(settings),
-        entrance=f"http://{settings.entrance.host}:{settings.entrance.port}",
-        transcripts=settings.transcripts,
-        outputs=Outputs(settings.transcripts),
-        execd_key=_own_key(settings, b"execd tokens"),
-        honey_key=honey_key,
-        dialects={
-            name: provider.dialect
-            for name, provider in settings.models.providers.items()
-            if provider.dialect
-        },
     )
     return Parts(
         store=store,
@@ -144,6 +106,15 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         drops=drops,
         world=world,
         http=http,
+    )
+
+
+def _open_store(settings: Settings, http: aiohttp.ClientSession) -> PocketBase:
+    return PocketBase(
+        http,
+        url=settings.pocketbase.url,
+        user=settings.pocketbase.user,
+        password=settings.pocketbase.password_file.read_text().strip(),
     )
 
 
@@ -179,21 +150,3 @@ def _disks(settings: Settings) -> TaskDisks | WatchedDisks:
         size_bytes=size_bytes,
         headroom_bytes=HEADROOM_BYTES,
     )
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(
-        deadline_s=settings.runs.deadline_s,
-        silence_s=settings.runs.silence_s,
-        limit_usd=settings.runs.limit_usd,
-        heartbeat_s=settings.sandboxes.ttl_s / HEARTBEATS_PER_TTL,
-    )
-
-
-def _own_key(settings: Settings, purpose: bytes) -> bytes:
-    """A key for one purpose alone, made from the vault's key file."""
-    return hashlib.sha256(purpose + settings.vault_key_file.read_bytes()).digest()
-
-
-async def _trail(shelf: Shelf, run: Run) -> Sequence[Mapping[str, Any]]:
-    return await asyncio.to_thread(trail, shelf, run.id, run.created_at)
