@@ -15,7 +15,7 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
@@ -31,6 +31,7 @@ from entrance.log.shelf import Shelf
 from entrance.log.verify import verify
 from entrance.ports import Cause
 from entrance.session import RunId, Session, TaskId
+from orchestrator.egress.columns import NAMES
 from orchestrator.egress.database import attempts
 from orchestrator.egress.filters import Filter
 from tests.servers.log import AT, open_log, signer
@@ -62,23 +63,22 @@ def decision(number: int) -> Decided:
     return Decided("http", f"GET {host}", Allow(), session(run), request=request, rule="packages")
 
 
-def lines(records: int) -> Iterator[Mapping[str, Any]]:
-    """The fields of so many lines: each decision with its outcome."""
-    for number in range(records // 2):
-        record = decision(number)
-        yield of_decision(record, CAUSE)
-        yield of_outcome(Outcome(2 * number + 2, "ok", traffic=TRAFFIC), record.of_run or "", None)
-
-
 def filled(folder: Path, records: int) -> Shelf:
-    """A log with so many records, in as many segments as that takes."""
+    """A log with so many records, each decision with its outcome, in as many segments as that takes."""
     seconds = count()
     segments = Segments(folder, signer(), lambda: AT + timedelta(milliseconds=next(seconds)))
-    for fields in lines(records):
+
+    def written(fields: Mapping[str, Any]) -> int:
         end = segments.write(fields)
         segments.keep(end)
         if segments.full:
             segments.turn()
+        return end.head.seq
+
+    for number in range(records // 2):
+        record = decision(number)
+        outcome = Outcome(written(of_decision(record, CAUSE)), "ok", traffic=TRAFFIC)
+        written(of_outcome(outcome, record.of_run or "", None))
     os.fdatasync(segments.handle)
     segments.vouch()
     segments.close()
@@ -113,7 +113,10 @@ def asked(folder: Path) -> tuple[float, int]:
             f"FROM attempts WHERE {condition} ORDER BY seq",
             values,
         ).fetchall()
-    return perf_counter() - began, len(found)
+    took = perf_counter() - began
+    results = {row[NAMES.index("result")] for row in found}
+    assert results == {"ok"}, "an outcome is another decision's"
+    return took, len(found)
 
 
 def measure(folder: Path, given: argparse.Namespace) -> dict[str, float]:
