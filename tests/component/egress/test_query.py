@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from entrance.errors import Unavailable
+from orchestrator.egress.columns import COLUMNS
 from orchestrator.egress.database import attempts
 from orchestrator.egress.query import Limits, query
 from orchestrator.egress.statement import QueryRefused, check
@@ -27,24 +28,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "rows"),
     [
-        "SELECT host, count(*) FROM attempts GROUP BY ALL ORDER BY 2 DESC LIMIT 3",
-        "FROM attempts WHERE decided_at > '2026-01-01' AND since IS NULL AND call IS NULL",
-        "WITH slow AS (SELECT * FROM attempts WHERE ms > 10) FROM slow JOIN slow s USING (run)",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3) FROM n",
-        "SELECT 1 UNION ALL SELECT 2 EXCEPT SELECT 1",
-        "SELECT detail->>'$.why', unnest([1, 2]) FROM attempts, range(2)",
-        "SELECT row_number() OVER (PARTITION BY host ORDER BY seq) FROM Attempts -- a comment",
-        "DESCRIBE attempts",
-        "SUMMARIZE attempts",
-        "SELECT * FROM attempts ORDER BY seq;",
+        ("SELECT host, count(*) FROM attempts GROUP BY ALL ORDER BY 2 DESC LIMIT 3", 3),
+        ("FROM attempts WHERE decided_at > '2026-01-01' AND since IS NULL AND call IS NULL", 6),
+        (
+            "WITH slow AS (SELECT * FROM attempts WHERE ms > 10) FROM slow JOIN slow s USING (run)",
+            25,
+        ),
+        ("WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3) FROM n", 3),
+        ("SELECT 1 UNION ALL SELECT 2 EXCEPT SELECT 1", 1),
+        ("SELECT detail->>'$.why', unnest([1, 2]) FROM attempts, range(2)", 24),
+        ("SELECT row_number() OVER (PARTITION BY host ORDER BY seq) FROM Attempts -- a comment", 6),
+        ("DESCRIBE attempts", len(COLUMNS)),
+        ("SUMMARIZE attempts", len(COLUMNS)),
+        ("SELECT * FROM attempts ORDER BY seq;", 6),
     ],
 )
-def test_what_only_reads_may_be_asked(folder: Path, sql: str) -> None:
+def test_what_only_reads_may_be_asked(folder: Path, sql: str, rows: int) -> None:
     with attempts(folder) as connection:
         check(connection, sql)
-        connection.execute(sql).fetchall()
+        assert len(connection.execute(sql).fetchall()) == rows
 
 
 FORBIDDEN = [

@@ -113,9 +113,9 @@ async def test_branches_are_not_deleted(at_door: Door) -> None:
 async def test_mirror_and_all_are_refused(at_door: Door) -> None:
     clone = await at_door.clone()
     await at_door.commit(clone)
-    await refused(at_door, clone, "--all")
+    assert "under agent/TASK-7/" in await refused(at_door, clone, "--all")
     await at_door.git.ok("remote", "set-url", "origin", at_door.url("host/small.git"), cwd=clone)
-    await refused(at_door, clone, "--mirror")
+    assert "under agent/TASK-7/" in await refused(at_door, clone, "--mirror")
 
 
 async def test_a_second_push_moves_the_branch_forward_and_a_rewrite_is_the_hosts_to_refuse(

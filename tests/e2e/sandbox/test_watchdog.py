@@ -62,8 +62,10 @@ async def test_what_falls_while_the_runner_is_away_is_up_again_with_nobody_let_i
 async def test_an_installation_that_is_gone_is_not_watched_any_more(
     bridge: Bridge, tmp_path: Path
 ) -> None:
+    damage.delete(bridge)
     async with asyncio.timeout(AT_ONCE_S):
         await watch(bridge, tmp_path / "gone" / "runner.pid", nothing_is_ended)
+    assert listed(bridge) is None
 
 
 def test_a_whole_table_is_left_alone(bridge: Bridge) -> None:

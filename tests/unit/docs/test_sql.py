@@ -18,13 +18,22 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("sql", QUERIES)
-def test_every_query_on_a_page_is_answered(sql: str, tmp_path: Path) -> None:
+@pytest.fixture
+def log(tmp_path: Path) -> FakeEgressLog:
+    """The same content sent to two hosts and got from them, a refusal, and one that never ended."""
     log = FakeEgressLog(tmp_path / "log")
-    log.attempt()
+    for host in ("files.example", "b.example"):
+        log.came(log.decided(host=host), request_sha256="ab", response_sha256="...")
+    log.decided(decision="deny", host="evil.example", reason="no rule allows it")
+    log.decided()
+    return log
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_every_query_on_a_page_finds_what_it_is_for(log: FakeEgressLog, sql: str) -> None:
     with attempts(log.folder) as connection:
         check(connection, sql)
-        connection.execute(sql).fetchall()
+        assert connection.execute(sql).fetchall()
 
 
 def test_queries_are_found() -> None:

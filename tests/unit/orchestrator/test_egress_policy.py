@@ -231,6 +231,7 @@ async def test_it_is_written_as_soon_as_somebody_says_that_something_has_changed
         house.policy.changed()
         await until(lambda: house.answer(run) == "nobody")
         loop.cancel()
+    assert house.proxy.writes == 3
 
 
 async def test_what_people_write_for_the_installation_counts_once_they_have_saved_it(
@@ -243,6 +244,7 @@ async def test_what_people_write_for_the_installation_counts_once_they_have_save
         house.sources.says = Ground(Policy(rules=(A,)))
         await until(lambda: house.answer(run) == "allow")
         loop.cancel()
+    assert house.answer(run, "https://b.example/") == "deny"
 
 
 async def test_a_policy_that_was_lost_is_written_with_a_generation_that_the_proxy_never_had(

@@ -160,6 +160,7 @@ async def test_what_stays_unknown_for_too_long_ends_everything() -> None:
     async with house.watched():
         house.firewall.stays = Unavailable("nft did not answer within 10 s")
         await until(lambda: house.ended > 0)
+        assert "did not answer" in house.posture.closed
 
 
 @pytest.mark.parametrize("deaf", ["from the start", "later"])

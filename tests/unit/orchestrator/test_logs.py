@@ -27,9 +27,12 @@ class Terminal(io.StringIO):
 
 
 class FullDisk(io.StringIO):
-    """A stream that takes nothing any more."""
+    """A stream that takes nothing any more; it knows what it was given."""
+
+    given = ""
 
     def write(self, text: str, /) -> int:
+        self.given += text
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -175,6 +178,8 @@ async def test_what_asyncio_reports_of_a_broken_callback_is_redacted(out: io.Str
 
 
 def test_a_full_disk_costs_lines_and_not_the_program() -> None:
-    logs.configure(FullDisk())
+    disk = FullDisk()
+    logs.configure(disk)
     structlog.get_logger().error("said")
     logging.getLogger("aiohttp").error("so does this")
+    assert ("said" in disk.given, "so does this" in disk.given) == (True, True)

@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from structlog.testing import capture_logs
+
 from entrance.session import RunId
 from orchestrator.approvals.holds import MOST, HeldRequest, Holds
 from orchestrator.domain.run import RunState
@@ -35,5 +37,7 @@ async def test_each_becomes_one_item_whatever_goes_wrong_with_others(tmp_path: P
 
 async def test_a_flood_is_cut_and_makes_nobody_wait(tmp_path: Path) -> None:
     holds = Holds(Inbox(FakeWorld(tmp_path)).asking)
-    for _ in range(MOST + 10):
-        holds.tell(HeldRequest(RunId("r"), "GET", URL))
+    with capture_logs() as logs:
+        for _ in range(MOST + 10):
+            holds.tell(HeldRequest(RunId("r"), "GET", URL))
+    assert [line["why"] for line in logs] == ["too many wait"] * 10

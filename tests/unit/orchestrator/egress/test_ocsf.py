@@ -84,15 +84,16 @@ CLASSES = {
 
 @pytest.mark.parametrize("name", DECIDED)
 def test_a_decision_fits_the_schema(name: str) -> None:
-    validated(event({**HEAD, **DECIDED[name]}, ORIGIN))
+    assert validated(event({**HEAD, **DECIDED[name]}, ORIGIN)).metadata.uid == "sg1a2b3c:7"
 
 
 @pytest.mark.parametrize("name", DECIDED)
 def test_an_outcome_fits_the_schema(name: str) -> None:
     decided = {**HEAD, **DECIDED[name]}
     came = {"seq": 9, "at": "2026-11-30T12:00:08+00:00", "type": "outcome", "of": 7, **CAME}
-    validated(event(came, ORIGIN, decided))
-    validated(event({**came, "status": 503, "result": "failed", "ms": 10**12}, ORIGIN, decided))
+    failed = {**came, "status": 503, "result": "failed", "ms": 10**12}
+    for outcome in (came, failed):
+        assert validated(event(outcome, ORIGIN, decided)).metadata.uid == "sg1a2b3c:9"
 
 
 @pytest.mark.parametrize("kind", DOORS)
@@ -106,12 +107,12 @@ def test_every_kind_that_is_written_fits_the_schema(kind: Kind, decision: Decisi
             kind, "what was wanted", decision, address="10.231.0.7", request=request, rule="r"
         )
         decided = {**HEAD, **of_decision(record, Cause(3, "Bash"))}
-        validated(event(decided, ORIGIN))
+        assert validated(event(decided, ORIGIN)).metadata.uid == "sg1a2b3c:7"
         outcome = Outcome(
             7, "done", traffic=Traffic(200, 312, 4096, "ab", "cd", 64, "192.0.2.7:443", 34)
         )
         came = {"seq": 8, "at": HEAD["at"], **of_outcome(outcome, "run-1", None)}
-        validated(event(came, ORIGIN, decided))
+        assert validated(event(came, ORIGIN, decided)).metadata.uid == "sg1a2b3c:8"
 
 
 def test_an_outcome_whose_decision_is_gone_fits_the_schema() -> None:
@@ -233,8 +234,8 @@ def test_whatever_a_sandbox_makes_of_it_the_event_fits_the_schema(
     decided = {**HEAD, **fields}
     outcome = {"seq": 8, "at": HEAD["at"], "type": "outcome", "of": 7, **came}
     for made in (event(decided, ORIGIN), event(outcome, ORIGIN, decided)):
-        validated(made)
-        orjson.dumps(made)
+        assert validated(made).metadata.correlation_uid == "sg1a2b3c:7"
+        assert orjson.loads(orjson.dumps(made)) == made
 
 
 @given(
@@ -243,5 +244,6 @@ def test_whatever_a_sandbox_makes_of_it_the_event_fits_the_schema(
 )
 def test_fields_of_wrong_types_are_left_out(fields: dict[str, Any], came: dict[str, Any]) -> None:
     outcome = {"seq": 8, "at": HEAD["at"], "type": "outcome", "of": 7, **came}
-    validated(event({**HEAD, **fields}, ORIGIN))
-    validated(event(outcome, ORIGIN, {**HEAD, **fields}))
+    decided = {**HEAD, **fields}
+    for made in (event(decided, ORIGIN), event(outcome, ORIGIN, decided)):
+        assert validated(made).metadata.version == VERSION
