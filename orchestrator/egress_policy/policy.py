@@ -1,4 +1,4 @@
-"""The egress policy of all sandboxes, for the proxy: written anew whenever anything of it may have changed.
+"""When the policy is made anew, and out of what.
 
 Level-triggered: it is made from the sessions that are open, what their runs were started with, what the
 installation says now and what people allow now. So a restart repairs it, and nothing has to be undone.
@@ -8,13 +8,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import structlog
 
 from entrance.errors import Malformed, NotFound, SandgateError, Unavailable
-from entrance.honeytokens.canaries import canaries_of
-from entrance.honeytokens.traps import parts_of
 from entrance.session import RunId, Session
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import approved_rules
@@ -24,9 +21,11 @@ from orchestrator.domain.egress_compile import Compiled, Known, compile_policy, 
 from orchestrator.domain.presets import environment_of
 from orchestrator.domain.run import Run
 from orchestrator.domain.sandbox_trust import TRUST, proxy_environment
+from orchestrator.egress_policy.delivery import Delivery
+from orchestrator.egress_policy.entries import entry_of
+from orchestrator.egress_policy.ports import ProxyFiles, Sources
 from orchestrator.ports import Clock, Runs
 from proxy.canaries import Canary
-from proxy.policy_file import PolicyFile
 from proxy.rules import SandboxPolicy
 
 log = structlog.get_logger()
@@ -35,45 +34,8 @@ EVERY_S = 20.0
 """So often it is looked at anew, whatever has been told: a rule's day comes by itself."""
 PATIENCE_S = 10.0
 """So long the proxy has to take a policy up."""
-LOOK_S = 0.02
 FILES_S = 1.0
 """So often the installation's own files are looked at: people edit them while runs go on."""
-
-
-class Sources(Protocol):
-    """What the installation says, read afresh. Nothing raises: what can't be read is said."""
-
-    def ground(self) -> Ground | Unreadable:
-        """Its rules and its ceiling."""
-        ...
-
-    def known(self) -> Known:
-        """The presets, and the registries that this machine uses."""
-        ...
-
-    def refused(self) -> tuple[str, ...]:
-        """Networks and addresses of this machine, which nothing is ever sent to."""
-        ...
-
-    def mark(self) -> object:
-        """Equal to an earlier one as long as nothing of it was written anew."""
-        ...
-
-
-class ProxyFiles(Protocol):
-    """The proxy's files. Everything may raise Unavailable."""
-
-    def written(self) -> PolicyFile | None:
-        """The policy that is in the file; None when there is none, or it can't be read."""
-        ...
-
-    def write(self, policy: PolicyFile) -> None:
-        """Put a policy in the place of the one that is there: whole, or not at all."""
-        ...
-
-    def applied(self) -> int:
-        """The generation that the proxy has in force; 0 when it has none."""
-        ...
 
 
 @dataclass
@@ -98,9 +60,13 @@ class EgressPolicy:
     patience_s: float = PATIENCE_S
     closed: str = ""
     """Why no run may start now; empty when one may."""
+    _delivery: Delivery = field(init=False, repr=False)
     _dirty: asyncio.Event = field(init=False, repr=False, default_factory=asyncio.Event)
     _lock: asyncio.Lock = field(init=False, repr=False, default_factory=asyncio.Lock)
     _compiled: dict[RunId, Compiled] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._delivery = Delivery(self.files, self.patience_s)
 
     def changed(self) -> None:
         """Sessions, approvals or the installation's policy may have changed: look anew, soon."""
@@ -130,7 +96,7 @@ class EgressPolicy:
         generation = await self._written()
         if self.closed:
             raise Unavailable(self.closed)
-        if not await self._in_force(generation):
+        if not await self._delivery.in_force(generation):
             raise Unavailable(
                 f"the egress proxy did not take up its policy in {self.patience_s:g} s"
             )
@@ -141,7 +107,7 @@ class EgressPolicy:
     async def apply(self) -> bool:
         """Have what is stored in force; whether that was done in time. Nothing is lost if it wasn't."""
         try:
-            return await self._in_force(await self._written())
+            return await self._delivery.in_force(await self._written())
         except SandgateError as error:
             log.warning("egress_policy_not_written", error=str(error))
             self.changed()
@@ -164,8 +130,7 @@ class EgressPolicy:
 
     def generations(self) -> tuple[int, int]:
         """Which policy is wanted, and which the proxy has in force (0: none). Raises: Unavailable."""
-        there = self.files.written()
-        return (there.generation if there else 0), self.files.applied()
+        return self._delivery.generations()
 
     async def check(self) -> str:
         """How it is, in words. Raises: Unavailable when what is wanted is not in force."""
@@ -188,9 +153,9 @@ class EgressPolicy:
             self._compiled = (
                 {} if isinstance(ground, Unreadable) else await self._all(ground, items)
             )
-            return self._put(self._boxes())
+            return self._delivery.put(self.sources.refused(), self._entries())
 
-    def _boxes(self) -> tuple[SandboxPolicy, ...]:
+    def _entries(self) -> tuple[SandboxPolicy, ...]:
         """By address, the newest session: what is gone may still be open when its address is given anew."""
         found: dict[str, SandboxPolicy] = {}
         for session in self.sessions():
@@ -198,24 +163,11 @@ class EgressPolicy:
             if compiled is None:
                 continue
             try:
-                found[session.address] = _box(session, compiled, self.canaries(session))
+                found[session.address] = entry_of(session, compiled, self.canaries(session))
             except ValueError:
                 log.exception("sandbox_not_in_the_policy", run=session.run)
         found |= {box.address: box for box in self.others()}
         return tuple(found.values())
-
-    def _put(self, boxes: tuple[SandboxPolicy, ...]) -> int:
-        there = self.files.written()
-        generation = there.generation if there else 0
-        policy = PolicyFile(generation=generation, refused=self.sources.refused(), sandboxes=boxes)
-        if policy == there:
-            return generation
-        # A file that was lost must not begin again below what the proxy has in force.
-        newer = max(generation, self.files.applied()) + 1
-        written = PolicyFile(generation=newer, refused=policy.refused, sandboxes=boxes)
-        self.files.write(written)
-        log.info("egress_policy_written", generation=written.generation, sandboxes=len(boxes))
-        return written.generation
 
     async def _all(self, ground: Ground, items: Sequence[Approval]) -> dict[RunId, Compiled]:
         known, found = self.sources.known(), {}
@@ -250,30 +202,3 @@ class EgressPolicy:
                     await self._dirty.wait()
             if self._dirty.is_set() or self.sources.mark() != seen:
                 return
-
-    async def _in_force(self, generation: int) -> bool:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self.patience_s
-        while (applied := self.files.applied()) < generation and loop.time() < until:  # noqa: ASYNC110 - it is another process
-            await asyncio.sleep(LOOK_S)
-        return applied >= generation
-
-
-def canaries_for(key: bytes, session: Session) -> tuple[Canary, ...]:
-    """The honeytokens of a session's sandbox, in the parts that the proxy looks for."""
-    return tuple(
-        Canary(name=canary.name, parts=tuple(parts_of(canary.secret)))
-        for run in session.honeytokens
-        for canary in canaries_of(key, run)
-    )
-
-
-def _box(session: Session, compiled: Compiled, canaries: tuple[Canary, ...] = ()) -> SandboxPolicy:
-    return SandboxPolicy(
-        run=session.run,
-        address=session.address,
-        token_sha256=session.token_sha256,
-        rules=compiled.rules,
-        limits=compiled.limits,
-        canaries=canaries,
-    )

@@ -1,0 +1,13 @@
+"""The egress policy of all sandboxes, for the proxy: written anew whenever anything of it may have changed.
+
+- `ports`: what it needs: what the installation says, and the proxy's files.
+- `entries`: what it says of one sandbox [pure].
+- `delivery`: into the proxy's file, and from there into force.
+- `policy`: when it is made anew, and out of what.
+"""
+
+from orchestrator.egress_policy.entries import canaries_for
+from orchestrator.egress_policy.policy import EgressPolicy
+from orchestrator.egress_policy.ports import ProxyFiles, Sources
+
+__all__ = ["EgressPolicy", "ProxyFiles", "Sources", "canaries_for"]
