@@ -11,12 +11,10 @@ from proxy.identity import identify
 from proxy.policy import Request, SandboxPolicy, decide, decide_tunnel
 from proxy.recorder import Recorder, Unrecorded
 from proxy.records import Attempt
+from proxy.rules import HONEYTOKEN
 from proxy.tls import Leaves, Upstream
 from proxy.usage import Usage
 from proxy.wire import Headers, Wire, flaw, wants_upgrade
-
-HONEYTOKEN = "honeytoken"
-"""The rule that a record names when a canary was to go out; whoever reads it freezes the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from proxy.paths import covers_all, covers_any, glob
 DEFAULT_PORTS = {"http": 80, "https": 443}
 READ_ONLY = frozenset({"GET", "HEAD"})
 NEVER = frozenset({"CONNECT", "TRACE", "TRACK"})
+HONEYTOKEN = "honeytoken"
+"""The rule that a record names when a canary was to go out; whoever reads it freezes the sandbox."""
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,23}", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _TYPE = re.compile(r"[a-z0-9.+-]+/(?:\*|[a-z0-9.+-]+)", re.ASCII)
@@ -66,6 +68,8 @@ class Rule:
     def __post_init__(self) -> None:
         if not self.name:
             raise ValueError("a rule needs a name")
+        if self.name == HONEYTOKEN:
+            raise ValueError(f"no rule is called {HONEYTOKEN}: its refusals would freeze sandboxes")
         canonical_pattern(self.host)
         for path in self.paths:
             glob(path)

@@ -35,6 +35,7 @@ def test_an_allowing_rule_covers_all_readings_and_a_denying_one_any() -> None:
     "wrong",
     [
         {"name": ""},
+        {"name": "honeytoken"},
         {"host": "10.0.0.1"},
         {"methods": frozenset({"get"})},
         {"methods": frozenset({"CONNECT"})},

@@ -75,6 +75,7 @@ def test_an_installation_has_a_ceiling_of_the_webs_ports_without_closed_tls() ->
         ("rules:\n  - host: https://a.example/", 2, "host"),
         ("rules:\n  - host: localhost", 2, "domain"),
         ("rules:\n  - methods: [GET]", 2, "rules.0.host"),
+        ("rules:\n  - host: a.example\n    name: honeytoken", 2, "would freeze sandboxes"),
         ("rules:\n  - host: a.example\n    paths: [simple/]", 3, "begins with /"),
         ("rules:\n  - host: a.example\n    paths: ['/a/../b']", 3, "dot segments"),
         ("rules:\n  - host: a.example\n    paths: ['/a?b=c']", 3, "query"),
