@@ -7,6 +7,7 @@ test live in its own process, and only programs are started inside.
 import ctypes
 import os
 import secrets
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,27 @@ from ipaddress import IPv4Network
 from itertools import count
 from pathlib import Path
 
+import pytest
+
+from orchestrator.stack.packages import DebianPackages
+
 _CLONE_NEWNET = 0x40000000
 _numbers = count()
 _libc = ctypes.CDLL(None, use_errno=True)
+
+PROGRAMS = {"ip": "iproute2", "curl": "curl"}
+"""What tests start in them; by program, the Debian package that has it."""
+
+
+def require_namespaces() -> None:
+    """Skip for who isn't root. For root, install what is missing: a skip would hide a failure.
+
+    Raises: StepFailed when it can't be installed.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces are root's to make (`make test` is run as root)")
+    missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
+    DebianPackages().ensure(missing, doing=print)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,9 @@ def test_nothing_of_that_kind_is_said(log: FakeEgressLog) -> None:
     assert log.seq
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="changing who one is needs root")
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="changing who one is needs root (`make test` is run as root)"
+)
 def test_who_may_not_read_the_log_is_told_what_to_do(log: FakeEgressLog) -> None:
     log.folder.chmod(0o700)
     words = ["egress", "ls", "--log", str(log.folder)]

@@ -14,11 +14,11 @@ import uvloop
 from orchestrator.adapters.posture.canaries import CHECK, STRANGER, Canaries, host_sockets
 from orchestrator.adapters.posture.inside.network import question
 from orchestrator.adapters.posture.outside import outside
+from tests.servers.namespaces import require_namespaces
 from tests.waiting import until
 
 LOOPBACK = IPv4Network("127.0.0.0/8")
 NOWHERE = IPv4Network("192.0.2.0/24")
-ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="it makes a network namespace")
 
 
 async def visited(network: IPv4Network) -> tuple[Canaries, bytes]:
@@ -70,9 +70,9 @@ async def test_a_canary_that_is_gone_is_told() -> None:
     assert [one.split()[1] for one in deaf] == ["SOCK_STREAM", "SOCK_DGRAM"]
 
 
-@ROOT
 async def test_the_canary_outside_is_reached_by_the_host_and_leaves_nothing() -> None:
     """That a sandbox doesn't reach it shows something only if it is there."""
+    require_namespaces()
     interface = f"sgt{os.getpid() % 100000}o0"
     shown = Path("/sys/class/net") / interface
     with outside(interface) as beyond:

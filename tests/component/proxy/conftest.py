@@ -1,7 +1,5 @@
 """One egress proxy for a module's tests; each begins with nothing seen."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,13 +7,13 @@ import pytest
 import pytest_asyncio
 
 from tests.servers.egress import Egress, egress
+from tests.servers.namespaces import require_namespaces
 
 
 @pytest.fixture(autouse=True, scope="session")
 def able() -> None:
-    """Network namespaces are root's to make."""
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        pytest.skip("these tests make network namespaces: run them as root, with iproute2 there")
+    """For root, as which the whole suite is run, nothing here is skipped."""
+    require_namespaces()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -161,7 +161,7 @@ async def test_uv_installs_through_it(
     assert f"https://{INDEX}/files/{WHEEL}" in allowed(house)
 
 
-@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm on this machine")
+@pytest.mark.skipif(not shutil.which("npm"), reason="no npm here; in a sandbox: test_registries")
 async def test_npm_installs_through_it(
     house: Egress, world: Egress, env: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -173,7 +173,10 @@ async def test_npm_installs_through_it(
     assert f"https://{INDEX}/sample.tgz" in allowed(house)
 
 
-@pytest.mark.skipif(not shutil.which("java"), reason="there is no Java on this machine")
+@pytest.mark.skipif(
+    not shutil.which("java"),
+    reason="no Java here, and no image has one: only a machine with it can try",
+)
 async def test_java_reaches_it_with_what_its_launcher_is_told(
     house: Egress, world: Egress, env: Mapping[str, str], tmp_path: Path
 ) -> None:

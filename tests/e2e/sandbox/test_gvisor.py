@@ -84,6 +84,8 @@ def server(lab: Lab) -> Iterator[OpenSandboxServer]:
     try:
         gvisor.ensure(Step("gVisor", print), lab.engine, DebianPackages())
     except StepFailed as error:
+        if error.what_to_do != gvisor.BY_HAND:  # an engine of ours must take it: no skip hides that
+            raise
         pytest.skip(f"this machine's engine isn't ours to give gVisor to: {error}")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
