@@ -17,6 +17,7 @@ class Freezes:
         self._store = store
         self._by_run = {frozen.run: frozen for frozen in store.load()}
         self._at_work: dict[RunId, set[asyncio.Timeout]] = defaultdict(set)
+        self._storing = asyncio.Lock()
 
     def of(self, run: RunId) -> Frozen | None:
         """What froze the run's sandbox, if something did."""
@@ -44,12 +45,20 @@ class Freezes:
     async def keep(self, frozen: Frozen) -> None:
         """Mark it, and remember it for the next start. Raises: Unavailable."""
         self._by_run[frozen.run] = frozen
-        await asyncio.to_thread(self._store.save, frozen)
+        await self.update(frozen)
+
+    async def update(self, frozen: Frozen) -> None:
+        """Remember how far it is dealt with, unless it is frozen no more. Raises: Unavailable."""
+        async with self._storing:
+            if frozen.run in self._by_run:
+                self._by_run[frozen.run] = frozen
+                await asyncio.to_thread(self._store.save, frozen)
 
     async def forget(self, run: RunId) -> None:
         """It is frozen no more. Raises: Unavailable."""
-        await asyncio.to_thread(self._store.delete, run)
-        self._by_run.pop(run, None)
+        async with self._storing:
+            await asyncio.to_thread(self._store.delete, run)
+            self._by_run.pop(run, None)
 
     @asynccontextmanager
     async def unless(self, run: RunId) -> AsyncIterator[None]:

@@ -67,7 +67,9 @@ class Freezing:
         """Freeze it and call for help, as far as that isn't done; whether something is left to do."""
         try:
             if not frozen.kept:
-                await self.world.freezes.keep(frozen)  # before all else: the next process must know
+                await self.world.freezes.update(
+                    frozen
+                )  # before all else: the next process must know
                 await self._freeze(frozen)
             if not frozen.alerted:
                 await self._alert(frozen.run)
@@ -78,7 +80,7 @@ class Freezing:
 
     async def _freeze(self, frozen: Frozen) -> None:
         there = await self.world.sandboxes.freeze(frozen.run)
-        await self.world.freezes.keep(replace(frozen, kept=True))
+        await self.world.freezes.update(replace(frozen, kept=True))
         log.error("sandbox_frozen", run=frozen.run, task=frozen.task, container_kept=there)
         self.wake(frozen.task)
 
@@ -88,8 +90,7 @@ class Freezing:
             return  # a person was faster
         if self.alerts:
             await self.alerts.frozen(frozen)
-        if self.world.freezes.of(run):
-            await self.world.freezes.keep(replace(frozen, alerted=True))
+        await self.world.freezes.update(replace(frozen, alerted=True))
 
 
 def _for_log(frozen: Frozen) -> dict[str, str]:

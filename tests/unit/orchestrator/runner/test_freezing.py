@@ -18,6 +18,7 @@ from orchestrator.runner.thawing import discard, release
 from orchestrator.runner.world import World
 from tests.fakes.frozen import FakeAlerts
 from tests.fakes.run import a_run
+from tests.fakes.sandboxes import FakeSandboxes
 from tests.fakes.world import FakeWorld
 from tests.waiting import until
 
@@ -80,6 +81,25 @@ async def test_what_can_not_be_done_now_is_done_later(world: FakeWorld) -> None:
         await until(lambda: world.frozen.kept[RUN].alerted)
     assert world.sandboxes.frozen == {RUN}
     assert len(alerts.told) == 1
+
+
+async def test_one_that_is_released_while_it_is_being_frozen_stays_released(
+    world: FakeWorld,
+) -> None:
+    class Released(FakeSandboxes):
+        async def freeze(self, run: RunId) -> bool:
+            there = await super().freeze(run)
+            await release(one, run)
+            return there
+
+    world.sandboxes = Released()
+    woken: list[str] = []
+    one, alerts = world.world(), FakeAlerts()
+    async with at_work(one, woken, alerts) as freezing:
+        freezing.raised(TOUCHED)
+        await until(lambda: bool(woken))
+    assert one.freezes.of(RUN) is None
+    assert (world.frozen.kept, alerts.told) == ({}, [])
 
 
 async def test_the_next_process_goes_on_where_one_ended(world: FakeWorld) -> None:
