@@ -11,7 +11,7 @@ import structlog
 from entrance.errors import SandgateError, Unavailable
 from entrance.session import RunId, TaskId
 from orchestrator.domain.retention import Fate, fate_of
-from orchestrator.domain.run import Cause, Exit, RunState
+from orchestrator.domain.run import Cause, Exit, Run, RunState
 from orchestrator.ports import Clock, Runs, Tracker
 
 log = structlog.get_logger()
@@ -132,11 +132,17 @@ class DiskWatch:
             await asyncio.sleep(self.every_s)
 
     async def look(self) -> None:
-        """Look at the disk of each run once. Raises: SandgateError."""
+        """Look at the disk of each run once. Trouble with one shields no other. Raises: SandgateError."""
         for run in await self.runs.active():
             if run.state is not RunState.RUNNING:
                 continue
-            used = await self.disks.used(run.task)
-            if used > self.cap_bytes:
-                full = f"the task's disk held {used} bytes, and may hold {self.cap_bytes}"
-                await self.end(run.id, Exit(None, Cause.DISK, full))
+            try:
+                await self._look_at(run)
+            except SandgateError as error:
+                log.warning("disk_not_watched", run=run.id, task=run.task, error=str(error))
+
+    async def _look_at(self, run: Run) -> None:
+        used = await self.disks.used(run.task)
+        if used > self.cap_bytes:
+            full = f"the task's disk held {used} bytes, and may hold {self.cap_bytes}"
+            await self.end(run.id, Exit(None, Cause.DISK, full))

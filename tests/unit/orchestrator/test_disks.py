@@ -118,8 +118,11 @@ class FakeMeasuredDisks:
 
     def __init__(self, **held: int) -> None:
         self.held = held
+        self.unknown = TaskId("")
 
     async def used(self, task: TaskId) -> int:
+        if task == self.unknown:
+            raise Unavailable("nobody can say")
         return self.held[task.partition("/")[2].replace("-", "_")]
 
 
@@ -140,3 +143,21 @@ async def test_a_run_whose_disk_grows_over_the_cap_is_ended_and_no_other(world: 
     assert [run for run, _ in ended] == [large.id]
     assert ended[0][1].cause is Cause.DISK
     assert "held 101 bytes, and may hold 100" in ended[0][1].detail
+
+
+async def test_trouble_with_one_disk_shields_no_other(world: FakeWorld) -> None:
+    tasks = [TaskId(f"DEMO/{name}") for name in ("LOST", "STUCK", "LARGE")]
+    runs = [a_run(task=task, state=RunState.RUNNING) for task in tasks]
+    asked: list[RunId] = []
+
+    async def end(run: RunId, _how: Exit) -> None:
+        asked.append(run)
+        if run == runs[1].id:
+            raise Unavailable("its container does not go away")
+
+    for run in runs:
+        await world.runs.create(run)
+    disks = FakeMeasuredDisks(STUCK=101, LARGE=101)
+    disks.unknown = tasks[0]
+    await DiskWatch(disks, world.runs, end, cap_bytes=100).look()
+    assert set(asked) == {runs[1].id, runs[2].id}
