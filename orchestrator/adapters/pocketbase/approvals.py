@@ -1,6 +1,6 @@
 """The inbox in PocketBase: what agents want and people decide."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -41,28 +41,22 @@ class PocketBaseApprovals:
         rows = await self._store.list(
             COLLECTION, filter_, sort=_NEWEST_FIRST, limit=min(limit, PAGE)
         )
-        return [_item(row) for row in rows]
+        return _readable(rows)
 
     async def in_force(self) -> Sequence[Approval]:
         out = [state for state in ApprovalState if state not in IN_FORCE]
         filter_ = where(*(("state", "!=", str(state)) for state in out))
-        return await self._readable(filter_)
+        return await self._all(filter_)
 
     async def of_run(self, run: RunId) -> Sequence[Approval]:
-        return await self._readable(where(("run", "=", run)))
+        return await self._all(where(("run", "=", run)))
 
     async def of_task(self, task: TaskId) -> Sequence[Approval]:
-        return await self._readable(where(("task", "=", task)))
+        return await self._all(where(("task", "=", task)))
 
-    async def _readable(self, filter_: str) -> list[Approval]:
-        """One item that can't be read opens nothing, and keeps no other from being heeded."""
-        found = []
-        async for row in self._store.all(COLLECTION, filter_, sort="@rowid"):
-            try:
-                found.append(_item(row))
-            except Malformed as error:
-                log.warning("approval_unreadable", error=str(error))
-        return found
+    async def _all(self, filter_: str) -> list[Approval]:
+        rows = self._store.all(COLLECTION, filter_, sort="@rowid")
+        return _readable([row async for row in rows])
 
 
 def _fields(item: Approval) -> dict[str, Any]:
@@ -76,6 +70,17 @@ def _fields(item: Approval) -> dict[str, Any]:
         "asked": stored_time(item.asked_at),
         "body": bounded(_ITEM.dump_python(item, mode="json")),
     }
+
+
+def _readable(rows: Iterable[Row]) -> list[Approval]:
+    """One item that can't be read opens nothing, and keeps no other from being heeded."""
+    found = []
+    for row in rows:
+        try:
+            found.append(_item(row))
+        except Malformed as error:
+            log.warning("approval_unreadable", error=str(error))
+    return found
 
 
 def _item(row: Row) -> Approval:

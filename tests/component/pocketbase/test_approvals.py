@@ -18,6 +18,8 @@ async def test_one_that_can_not_be_read_opens_nothing_and_hides_no_other(
     await items.create(bad)
     await store.put(COLLECTION, {"id": bad.id, "body": {"id": bad.id, "state": "standing"}})
     assert await items.in_force() == [good]
+    assert await items.listed(None, 10) == [good]
+    assert await items.listed(ApprovalState.STANDING, 10) == [good]
     assert await items.of_run(good.run) == [good]
     assert await items.of_task(good.task) == [good]
     with pytest.raises(Malformed, match=bad.id):
