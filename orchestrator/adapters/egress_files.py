@@ -9,7 +9,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from entrance.errors import Unavailable
-from orchestrator.adapters.own_addresses import own_addresses
+from orchestrator.adapters.own_addresses import NET, own_addresses
 from orchestrator.domain.egress import Ground, Unreadable
 from orchestrator.domain.egress_compile import Known
 from orchestrator.domain.egress_text import ground_of
@@ -40,6 +40,8 @@ class InstallationFiles:
     presets: Mapping[str, Preset]
     subnet: str
     """The sandbox network's."""
+    net: Path = NET
+    """Where the kernel lists this machine's addresses."""
 
     def ground(self) -> Ground | Unreadable:
         try:
@@ -54,7 +56,10 @@ class InstallationFiles:
         return Known(self.presets, read_registries(self.registries))
 
     def refused(self) -> tuple[str, ...]:
-        return (self.subnet, *own_addresses())
+        try:
+            return (self.subnet, *own_addresses(self.net))
+        except OSError as error:
+            raise Unavailable(f"this machine's own addresses can't be read: {error}") from error
 
     def mark(self) -> object:
         return [_mark(file) for file in (self.policy, self.registries)]

@@ -5,10 +5,11 @@ from contextlib import suppress
 from ipaddress import IPv6Address
 from pathlib import Path
 
+NET = Path("/proc/net")
 _LOCAL = re.compile(r"\|-- ([0-9.]+)\n\s+/32 host LOCAL")
 
 
-def own_addresses(net: Path = Path("/proc/net")) -> tuple[str, ...]:
+def own_addresses(net: Path = NET) -> tuple[str, ...]:
     """All of them but loopback, IPv4 and IPv6. Raises: OSError."""
     found = set(_LOCAL.findall((net / "fib_trie").read_text()))
     with suppress(FileNotFoundError):  # a machine without IPv6

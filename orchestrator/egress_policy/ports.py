@@ -8,7 +8,7 @@ from proxy.policy_file import PolicyFile
 
 
 class Sources(Protocol):
-    """What the installation says, read afresh. Nothing raises: what can't be read is said."""
+    """What the installation says, read afresh. What can't be read is said."""
 
     def ground(self) -> Ground | Unreadable:
         """Its rules and its ceiling."""
@@ -19,7 +19,7 @@ class Sources(Protocol):
         ...
 
     def refused(self) -> tuple[str, ...]:
-        """Networks and addresses of this machine, which nothing is ever sent to."""
+        """Networks and addresses of this machine, which nothing is ever sent to. Raises: Unavailable."""
         ...
 
     def mark(self) -> object:

@@ -93,6 +93,13 @@ def test_what_the_installation_says_is_read_afresh(tmp_path: Path) -> None:
     assert here.refused()[0] == "10.0.0.0/24"
 
 
+def test_where_the_own_addresses_can_not_be_read_no_policy_is_made(tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    here = InstallationFiles(nothing, nothing, {}, "10.0.0.0/24", net=nothing)
+    with pytest.raises(Unavailable, match="own addresses"):
+        here.refused()
+
+
 def test_registries_come_back_as_they_were_found(tmp_path: Path) -> None:
     file = tmp_path / "egress" / "registries.json"
     url = "https://mirror.example:8443/simple"
