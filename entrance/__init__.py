@@ -1,4 +1,4 @@
-"""The only door of a sandbox: what it wants of the world is decided, metered and recorded here.
+"""The first door of a sandbox: what it wants of the world is decided, metered and recorded here.
 
 It imports nothing else of ours. Its rooms, from the bottom up:
 

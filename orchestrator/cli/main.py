@@ -33,7 +33,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    help="Runs coding agents on tasks, each run in a sandbox that holds no secret and has one door.",
+    help="Runs coding agents on tasks, each run in a sandbox that holds no secret and has two doors.",
 )
 app.command()(machine.up)
 app.command()(machine.down)
