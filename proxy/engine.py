@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import structlog
 
@@ -30,6 +31,8 @@ LOOK_S = 0.1
 SAVE_EVERY = 20
 MAX_CONNECTIONS = 256
 """Of one address at a time."""
+GONE_S = 2.0
+"""So long connections that were cut may take to tell how they ended."""
 FLUSH_S = 5.0
 BACKLOG = 512
 RESOLVERS = 32
@@ -63,6 +66,7 @@ class Engine:
         self._config = config
         self._door = door
         self._by_address: Counter[str] = Counter()
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def serve(self, ending: asyncio.Event) -> None:
         """Serve until `ending` is set. Raises: OSError when the address can't be listened on."""
@@ -75,9 +79,7 @@ class Engine:
             _log.info("proxy_listening", host=self._config.host, port=self._config.port)
             await ending.wait()
             server.close()
-            for connection in list(self._door.connections):
-                connection.cut()
-            await asyncio.sleep(0)
+            await self._cut_all()
             await self._door.recorder.flush(timeout_s=FLUSH_S)
             self._door.usage.save()
             looking.cancel()
@@ -91,14 +93,24 @@ class Engine:
         connection = Connection(reader, writer, self._door)
         self._door.connections.add(connection)
         self._by_address[address] += 1
+        serving = cast("asyncio.Task[None]", asyncio.current_task())
+        self._serving.add(serving)
         try:
             await connection.handle_client()
         finally:
+            self._serving.discard(serving)
             connection.release()
             self._door.connections.discard(connection)
             self._by_address[address] -= 1
             if not self._by_address[address]:
                 del self._by_address[address]
+
+    async def _cut_all(self) -> None:
+        """End what goes on, and wait until it has told how it ended: a tunnel tells of itself then."""
+        for connection in list(self._door.connections):
+            connection.cut()
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=GONE_S)
 
     async def _look_after(self) -> None:
         applied, usage, recorder = self._door.applied, self._door.usage, self._door.recorder

@@ -182,6 +182,21 @@ async def test_ended_in_order_it_tells_what_was_going_on(tmp_path: Path) -> None
         assert len(world.log.outcomes) == len(world.log.decided) == 1
 
 
+async def test_ended_in_order_it_tells_of_a_tunnel_in_which_nothing_was_asked(
+    tmp_path: Path,
+) -> None:
+    async with egress(tmp_path) as world:
+        with world.socket() as sock:
+            sock.settimeout(5)
+            sock.sendall(TO_ALLOWED)
+            assert await asyncio.to_thread(sock.recv, 1000)
+            os.killpg(world.process.pid, signal.SIGTERM)
+            async with asyncio.timeout(5):
+                assert await world.process.wait() == 0
+        assert [one["kind"] for one in world.log.decided] == ["connect"]
+        assert [one["result"] for one in world.log.outcomes] == ["unused"]
+
+
 async def test_it_doesnt_start_without_an_authority_that_is_one(tmp_path: Path) -> None:
     async with egress(tmp_path) as world:
         os.killpg(world.process.pid, signal.SIGTERM)
