@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mitmproxy.connection import Connection
+from mitmproxy.connection import Connection, Server
 
 from proxy.addresses import Network
 from proxy.backlog import Backlog
 from proxy.decision import Allow
 from proxy.door import Door
+from proxy.exchange import Exchange
 from proxy.policy import SandboxPolicy
 from proxy.reading import Reader
 
@@ -34,6 +35,21 @@ class Caller:
     from_client: Backlog = field(default_factory=Backlog)
     from_server: Backlog = field(default_factory=Backlog)
 
+    def moved(self, exchange: Exchange, number: int) -> None:
+        """So many bytes more of it: beyond what its run or its rule allows, it is broken off."""
+        used = self.door.usage.transferred(exchange.run, number)
+        limit = self.sandbox.limits.bytes if self.sandbox is not None else None
+        most = exchange.allow.max_bytes
+        if limit is not None and used > limit:
+            self.break_off(exchange, f"the run has used up its {limit} bytes")
+        elif most is not None and exchange.received.count > most:
+            self.break_off(exchange, f"more than the {most} bytes allowed came back")
+
+    def break_off(self, exchange: Exchange, reason: str) -> None:
+        """End the connection in the middle of it; the first reason counts."""
+        exchange.cut = exchange.cut or reason
+        self.cut()
+
 
 @dataclass(slots=True)
 class Tunnel:
@@ -46,3 +62,8 @@ class Tunnel:
     """Something of it is in the log: a request, or itself."""
     trouble: dict[str, str] = field(default_factory=dict)
     """Why no request came."""
+
+
+def address_of(server: Server) -> str:
+    """The address that was dialled, with its port; empty when none was."""
+    return f"{server.peername[0]}:{server.peername[1]}" if server.peername else ""

@@ -121,7 +121,7 @@ class Door:
         except Unrecorded as error:
             self.usage.give_back(sandbox.run, allow.rule, counted=counted)
             return Deny(f"nothing goes out unrecorded: {error}", Cause.NOT_RECORDED)
-        return Exchange(seq, sandbox.run, allow)
+        return Exchange(seq, sandbox.run, allow, attempt=attempt)
 
     async def refuse(self, attempt: Attempt, refusal: Refusal) -> Refusal:
         """Have a refusal recorded; it is refused in any case."""

@@ -7,7 +7,7 @@ from mitmproxy.http import HTTPFlow, Response
 
 from proxy.answers import as_json, refusal
 from proxy.backlog import MAX_MESSAGE
-from proxy.caller import Caller
+from proxy.caller import Caller, address_of
 from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.dial import is_own
@@ -16,18 +16,14 @@ from proxy.exchange import Exchange
 from proxy.hosts import host_and_port
 from proxy.policy import SandboxPolicy
 from proxy.records import Attempt, Result
+from proxy.responses import content_flaw, passed_back
 from proxy.rules import DEFAULT_PORTS
-from proxy.wire import Headers, Wire, sent_on
+from proxy.wire import Wire, as_text, sent_on, size_of
 
 STATUS = "/.sandgate/status"
 """The proxy's own state, told to this machine only."""
-_NOT_PASSED_BACK = frozenset(
-    {b"connection", b"keep-alive", b"upgrade", b"alt-svc", b"proxy-connection"}
-)
 _UPGRADE = ((b"Connection", b"Upgrade"), (b"Upgrade", b"websocket"))
 _SWITCHING = 101
-_FINAL = 200
-"""Lower ones are of responses before the response (RFC 9110 15.2)."""
 _DIGITS = 5
 """Of a port."""
 
@@ -47,23 +43,12 @@ class Flows:
             return
         if caller.tunnel is not None:
             caller.tunnel.told = True
-        sandbox = self._sandbox(flow)
         wire = self._wire(flow)
-        decision = self._decide(flow, sandbox, wire)
-        attempt = self._attempt(wire)
-        caught = caller.door.caught(sandbox, wire) if isinstance(sandbox, SandboxPolicy) else None
-        if caught:
-            decision, attempt = caught.refusal, caught.of(attempt)
-        if isinstance(decision, Allow) and isinstance(sandbox, SandboxPolicy):
-            found = await caller.door.admit(attempt, decision, sandbox)
-            if isinstance(found, Exchange):
-                self._hand_on(flow, wire, found)
-                return
-            decision = found
-        elif not isinstance(decision, Allow):
-            decision = await caller.door.refuse(attempt, decision)
-        if not isinstance(decision, Allow):
-            self._refuse(flow, decision)
+        found = await self._admit(flow, wire)
+        if isinstance(found, Exchange):
+            self._hand_on(flow, wire, found)
+        else:
+            self._refuse(flow, found)
 
     def responded(self, flow: HTTPFlow) -> None:
         """A response's head has come in: it is passed on as it streams, or broken off."""
@@ -73,15 +58,14 @@ class Flows:
         exchange = found[1]
         response = flow.response
         exchange.status = response.status_code
-        exchange.heads_in += _size(response.headers.fields)
-        self._count(exchange, exchange.heads_in)
+        exchange.heads_in += size_of(response.headers.fields)
+        self._caller.moved(exchange, exchange.heads_in)
         self._caller.from_server.passed_on()
         if response.status_code == _SWITCHING:
             self._switched(response, exchange)
             return
-        ends = _ends_with_connection(flow, response)
-        flow.response = _passed_back(response, ends_with_connection=ends)
-        refused = _content_flaw(response, exchange.allow, flow.request.method)
+        flow.response = passed_back(response, flow.request)
+        refused = content_flaw(response, exchange.allow, flow.request.method)
         if refused:
             self._replace(flow, exchange, refused)
         else:
@@ -90,8 +74,7 @@ class Flows:
     def _switched(self, response: Response, exchange: Exchange) -> None:
         """To WebSocket, without extensions: what is compressed could be of any size."""
         if not exchange.allow.upgrade:
-            exchange.cut = "the server switched protocols unasked"
-            self._caller.cut()
+            self._caller.break_off(exchange, "the server switched protocols unasked")
         response.headers.pop("sec-websocket-extensions", None)
         self._caller.from_client.expect(MAX_MESSAGE)
         self._caller.from_server.expect(MAX_MESSAGE)
@@ -110,15 +93,17 @@ class Flows:
         found = self._open.get(flow.id)
         if found is None or flow.websocket is None:
             return
+        caller, exchange = self._caller, found[1]
         for message in flow.websocket.messages:
-            from_client = message.from_client
-            body = found[1].sent if from_client else found[1].received
-            (self._caller.from_client if from_client else self._caller.from_server).passed_on()
-            body.add(message.content)
-            self._count(found[1], len(message.content))
             if message.from_client:
-                self._look(found[1], message.content, "a WebSocket message")
-            if found[1].cut:
+                backlog, body = caller.from_client, exchange.sent
+                self._look(exchange, message.content, "a WebSocket message")
+            else:
+                backlog, body = caller.from_server, exchange.received
+            backlog.passed_on()
+            body.add(message.content)
+            caller.moved(exchange, len(message.content))
+            if exchange.cut:
                 message.drop()  # type: ignore[no-untyped-call]
         flow.websocket.messages.clear()
 
@@ -141,6 +126,18 @@ class Flows:
         caller, line = self._caller, self._caller.reader.line
         asked = caller.tunnel is None and not line.scheme and line.target == STATUS
         return asked and flow.request.method == "GET" and is_own(caller.address)
+
+    async def _admit(self, flow: HTTPFlow, wire: Wire) -> Exchange | Refusal:
+        """Decide the request, and have that recorded."""
+        door, sandbox, attempt = self._caller.door, self._sandbox(flow), self._attempt(wire)
+        if isinstance(sandbox, Deny):
+            return await door.refuse(attempt, sandbox)
+        decision = self._decide(flow, sandbox, wire)
+        if caught := door.caught(sandbox, wire):
+            decision, attempt = caught.refusal, caught.of(attempt)
+        if isinstance(decision, Allow):
+            return await door.admit(attempt, decision, sandbox)
+        return await door.refuse(attempt, decision)
 
     def _sandbox(self, flow: HTTPFlow) -> SandboxPolicy | Deny:
         """Outside a tunnel each request says whose it is; in one, the tunnel has."""
@@ -168,14 +165,12 @@ class Flows:
             target=line.target,
             authority=line.authority,
             version=request.http_version,
-            headers=_text(request.headers.fields),
+            headers=as_text(request.headers.fields),
             tls=bool(tunnel is not None and flow.client_conn.tls),
             sni=flow.client_conn.sni if tunnel is not None else None,
         )
 
-    def _decide(self, flow: HTTPFlow, sandbox: SandboxPolicy | Deny, wire: Wire) -> Decision:
-        if isinstance(sandbox, Deny):
-            return sandbox
+    def _decide(self, flow: HTTPFlow, sandbox: SandboxPolicy, wire: Wire) -> Decision:
         if self._caller.tunnel is None and not wire.scheme:
             return Deny("a proxy is asked with the whole URL", Cause.MALFORMED)
         found = self._caller.door.request(sandbox, wire)
@@ -218,11 +213,10 @@ class Flows:
         request.data.scheme, request.data.authority = wire.scheme.encode(), b""
         request.data.path = wire.target.encode("latin-1")
         request.headers = FlowHeaders(fields)
-        exchange.heads_out += len(wire.target) + _size(fields)
-        self._count(exchange, exchange.heads_out)
+        exchange.heads_out += len(wire.target) + size_of(fields)
+        self._caller.moved(exchange, exchange.heads_out)
         self._caller.dialable, self._caller.undialable = allow.networks, ""
         self._open[flow.id] = (flow, exchange)
-        exchange.attempt = self._attempt(wire)
         if self._caller.sandbox is not None:
             exchange.watched = Stream(traps_of(self._caller.sandbox.canaries))
         if {"content-length", "transfer-encoding"} & {name.lower() for name, _ in kept}:
@@ -230,8 +224,8 @@ class Flows:
 
     def _sent(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
         exchange.sent.add(data)
-        self._count(exchange, len(data))
         self._look(exchange, data, "the body of a request")
+        self._caller.moved(exchange, len(data))
         return _unless_cut(exchange, data)
 
     def _look(self, exchange: Exchange, data: bytes, where: str) -> None:
@@ -241,27 +235,13 @@ class Flows:
             caught = Caught(name, where)
             record = caught.of(exchange.attempt).decided(caught.refusal)
             self._caller.door.recorder.broken_off(record)
-            self._break_off(exchange, caught.refusal.reason)
+            self._caller.break_off(exchange, caught.refusal.reason)
 
     def _received(self, exchange: Exchange, data: bytes) -> Iterable[bytes]:
         exchange.received.add(data)
         self._caller.from_server.passed_on()
-        most = exchange.allow.max_bytes
-        if most is not None and exchange.received.count > most:
-            self._break_off(exchange, f"the response is larger than the {most} bytes allowed")
-        self._count(exchange, len(data))
+        self._caller.moved(exchange, len(data))
         return _unless_cut(exchange, data)
-
-    def _count(self, exchange: Exchange, number: int) -> None:
-        caller = self._caller
-        used = caller.door.usage.transferred(exchange.run, number)
-        limit = caller.sandbox.limits.bytes if caller.sandbox is not None else None
-        if limit is not None and used > limit:
-            self._break_off(exchange, f"the run has used up its {limit} bytes")
-
-    def _break_off(self, exchange: Exchange, reason: str) -> None:
-        exchange.cut = exchange.cut or reason
-        self._caller.cut()
 
     def _replace(self, flow: HTTPFlow, exchange: Exchange, reason: str) -> None:
         """Answer with a refusal in the response's place, and read no more of it."""
@@ -281,8 +261,7 @@ class Flows:
         found = self._open.pop(flow.id, None)
         if found is None:
             return
-        exchange, server = found[1], flow.server_conn
-        target = f"{server.peername[0]}:{server.peername[1]}" if server.peername else ""
+        exchange, target = found[1], address_of(flow.server_conn)
         if self._caller.undialable:
             result, detail = "refused", {"reason": self._caller.undialable}
         outcome = exchange.outcome(result, target, **{k: v for k, v in detail.items() if v})
@@ -304,57 +283,5 @@ def _place(authority: str, scheme: str) -> tuple[str, int]:
         return (host, int(port)) if port.isdecimal() and len(port) <= _DIGITS else (authority, 0)
 
 
-def _ends_with_connection(flow: HTTPFlow, response: Response) -> bool:
-    """Whether the body ends where the server closes, and the client can be told better."""
-    framed = {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
-    bodiless = flow.request.method == "HEAD" or response.status_code in {204, 304}
-    return not framed and not bodiless and flow.request.http_version == "HTTP/1.1"
-
-
-def _passed_back(response: Response, *, ends_with_connection: bool) -> Response:
-    """The response for the client: without what is between us and the server.
-
-    A body that ends with the connection gets a framing whose end can't be mistaken, so that one that
-    was broken off isn't taken for whole.
-    """
-    fields = [one for one in response.headers.fields if one[0].lower() not in _NOT_PASSED_BACK]
-    data = response.data
-    if ends_with_connection:
-        fields.append((b"Transfer-Encoding", b"chunked"))
-    return Response(
-        b"HTTP/1.1",
-        data.status_code,
-        data.reason,
-        FlowHeaders(fields),
-        None,
-        None,
-        data.timestamp_start,
-        data.timestamp_end,
-    )
-
-
-def _content_flaw(response: Response, allow: Allow, method: str) -> str:
-    """Why the body may not be passed on; empty when it may."""
-    if response.status_code < _FINAL:
-        return f"the server answered with {response.status_code}, which is no answer"
-    length = response.headers.get("content-length", "")
-    if method == "HEAD" or response.status_code in {204, 304} or length == "0":
-        return ""
-    if allow.max_bytes is not None and length.isdigit() and int(length) > allow.max_bytes:
-        return f"the response has {length} bytes, {allow.max_bytes} are allowed"
-    found = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if allow.types and not {found, f"{found.partition('/')[0]}/*"} & allow.types:
-        return f"{found or 'no type'} is not among the types allowed of {allow.host}"
-    return ""
-
-
-def _text(fields: Iterable[tuple[bytes, bytes]]) -> Headers:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)
-
-
 def _raw(text: str) -> bytes:
     return text.encode("latin-1")
-
-
-def _size(fields: Iterable[tuple[bytes, bytes]]) -> int:
-    return sum(len(name) + len(value) + len(": \r\n") for name, value in fields)

@@ -9,14 +9,14 @@ from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer, parse_cli
 from mitmproxy.tls import ClientHello, TlsData
 
 from proxy.answers import refusal
-from proxy.caller import Caller, Tunnel
+from proxy.caller import Caller, Tunnel, address_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.door import Caught
 from proxy.exchange import Exchange
 from proxy.hosts import canonical_host
 from proxy.reading import reading
 from proxy.records import Attempt, Kind
-from proxy.wire import tunnel_to
+from proxy.wire import as_text, tunnel_to
 
 _TLS_RECORD = b"\x16"
 _ENCRYPTED_CLIENT_HELLO = 0xFE0D
@@ -96,27 +96,18 @@ class Tunnels:
         exchange = self._opaque[0]
         body = exchange.sent if out else exchange.received
         body.count += number
-        used = self._caller.door.usage.transferred(exchange.run, number)
-        limit = self._caller.sandbox.limits.bytes if self._caller.sandbox is not None else None
-        most = exchange.allow.max_bytes
-        if limit is not None and used > limit:
-            exchange.cut = f"the run has used up its {limit} bytes"
-        elif most is not None and exchange.received.count > most:
-            exchange.cut = f"more than the {most} bytes allowed came back"
-        if exchange.cut:
-            self._caller.cut()
+        self._caller.moved(exchange, number)
 
     async def finish(self, sni: str | None) -> None:
         """The client has gone: tell what an opaque tunnel moved, or that nothing was asked in one."""
         tunnel, caller = self._caller.tunnel, self._caller
         if self._opaque is not None:
             exchange, server = self._opaque
-            peer = server.peername
-            target = f"{peer[0]}:{peer[1]}" if peer else ""
+            target = address_of(server)
             reason = {"reason": caller.undialable or server.error or ""}
             outcome = (
                 exchange.outcome("done", target)
-                if peer
+                if target
                 else exchange.outcome("refused", "", **reason)
             )
             caller.door.recorder.outcome(outcome.record())
@@ -130,12 +121,11 @@ class Tunnels:
 
     def _open(self, flow: HTTPFlow) -> Tunnel | Refusal | Caught:
         caller = self._caller
-        headers = flow.request.headers.fields
         sandbox = caller.door.who(caller.address, flow.request.headers.get("proxy-authorization"))
         if isinstance(sandbox, Deny):
             return sandbox
         caller.sandbox = sandbox
-        text = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in headers)
+        text = as_text(flow.request.headers.fields)
         if caught := caller.door.caught_in_tunnel(sandbox, caller.reader.line.authority, text):
             return caught
         place = tunnel_to(caller.reader.line.authority, text)

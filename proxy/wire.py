@@ -6,7 +6,7 @@ another protocol, or have a server take one method for another, doesn't go on.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 
 from proxy.decision import Cause, Deny
@@ -100,6 +100,16 @@ def sent_on(headers: Iterable[tuple[str, str]]) -> Headers:
     return tuple((name, value) for name, value in kept if name.lower() not in dropped)
 
 
+def as_text(fields: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Headers as they are judged, of those on the wire."""
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)
+
+
+def size_of(headers: Iterable[tuple[Sized, Sized]]) -> int:
+    """Their bytes on the wire."""
+    return sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
+
+
 def _line(wire: Wire) -> Deny | None:
     if wire.version not in {"HTTP/1.0", "HTTP/1.1"}:
         return Deny(f"{wire.version} is not spoken here", Cause.MALFORMED)
@@ -111,8 +121,7 @@ def _line(wire: Wire) -> Deny | None:
 
 
 def _header_lines(headers: Headers) -> Deny | None:
-    size = sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
-    if size > MAX_HEADERS:
+    if size_of(headers) > MAX_HEADERS:
         return Deny(f"the headers are larger than {MAX_HEADERS} bytes", Cause.HEADER_SIZE)
     if all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers):
         return None

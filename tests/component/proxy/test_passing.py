@@ -16,6 +16,10 @@ MIB = 1 << 20
 TO_ALLOWED = connect(f"{ALLOWED}:443")
 KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
 WEBSOCKET = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", KEY)
+HELLO = bytes([0x81, 0x80 | 5, 1, 2, 3, 4]) + bytes(
+    b ^ m for b, m in zip(b"hello", b"\1\2\3\4\1", strict=True)
+)
+TALK = line("GET", "/socket", *WEBSOCKET, host=ALLOWED) + HELLO
 
 
 def get(path: str, host: str = ALLOWED) -> bytes:
@@ -119,11 +123,7 @@ async def test_a_server_that_breaks_the_rules_gets_nobody_a_sound_answer(
 
 async def test_a_websocket_that_a_rule_allows_is_relayed_and_counted(world: Egress) -> None:
     """CASE-12; CASE-25: nothing in it is taken for a place to put a secret."""
-    frame = bytes([0x81, 0x80 | 5, 1, 2, 3, 4]) + bytes(
-        b ^ m for b, m in zip(b"hello", b"\1\2\3\4\1", strict=True)
-    )
-    inner = line("GET", "/socket", *WEBSOCKET, host=ALLOWED) + frame
-    answer = await ask(world, TO_ALLOWED, inner, sni=ALLOWED, enough=b"hello")
+    answer = await ask(world, TO_ALLOWED, TALK, sni=ALLOWED, enough=b"hello")
     await world.settled()
     assert answer.status == 101
     assert b"hello" in answer.body
@@ -131,6 +131,19 @@ async def test_a_websocket_that_a_rule_allows_is_relayed_and_counted(world: Egre
     assert decided["rule"] == "socket"
     (outcome,) = world.log.outcomes
     assert (outcome["status"], outcome["result"]) == (101, "done")
+
+
+async def test_what_comes_back_by_a_websocket_is_bounded_by_its_rule(world: Egress) -> None:
+    rule = Rule(name="few", host=ALLOWED, paths=("/socket",), upgrade=True, max_bytes=4)
+    await world.apply(sandbox(rule), other())
+    answer = await ask(world, TO_ALLOWED, TALK, sni=ALLOWED, enough=b"hello")
+    await world.apply(sandbox(*RULES), other())
+    await world.settled()
+    assert answer.status == 101
+    assert b"hello" not in answer.body
+    (outcome,) = world.log.outcomes
+    assert outcome["result"] == "cut"
+    assert "4 bytes" in outcome["detail"]["reason"]
 
 
 async def test_opaque_tls_reaches_the_servers_own_certificate_and_is_counted(world: Egress) -> None:
