@@ -167,7 +167,11 @@ class Connection(LiveConnectionHandler):
         server, caller = data.server, self.caller
         host, port = server.address[:2] if server.address else ("", 0)
         try:
-            await judge(host, port, refused=caller.door.applied.refused, networks=caller.dialable)
+            await judge(
+                *(host, port, caller.address, caller.door.resolver),
+                refused=caller.door.applied.refused,
+                networks=caller.dialable,
+            )
         except Undialable as error:
             server.error = str(error)
             if error.forbidden:

@@ -6,14 +6,20 @@ judged in the same task just before, so that no second lookup can lead elsewhere
 
 import asyncio
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakValueDictionary
 
 from proxy.addresses import Network, undialable
 
 RESOLVE_S = 10.0
 CONNECT_S = 20.0
+RESOLVERS = 32
+SHARE = 8
+"""So many of the threads that resolve may be at work for one client."""
 _judged: ContextVar[tuple[str, Sequence[str]] | None] = ContextVar("judged", default=None)
 
 
@@ -51,15 +57,21 @@ class PinnedLoop(asyncio.SelectorEventLoop):
 
 
 async def judge(
-    host: str, port: int, *, refused: Iterable[Network], networks: Iterable[Network]
+    host: str,
+    port: int,
+    client: str,
+    resolver: "Resolver",
+    *,
+    refused: Iterable[Network],
+    networks: Iterable[Network],
 ) -> None:
-    """Resolve the canonical `host`, and let this task dial what it resolves to.
+    """Resolve the canonical `host` for a client, and let this task dial what it resolves to.
 
     One address that may not be dialled refuses them all: the name is not to be trusted.
     Raises: Undialable.
     """
     _judged.set(None)
-    addresses = await _resolve(host, port)
+    addresses = await resolver.addresses(host, port, client)
     for address in addresses:
         reason = undialable(address, refused=refused, networks=networks)
         if not reason and is_own(address):
@@ -80,13 +92,43 @@ def is_own(address: str) -> bool:
     return True
 
 
-async def _resolve(host: str, port: int) -> Sequence[str]:
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(RESOLVE_S):
-            found = await loop.run_in_executor(
-                None, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            )
-    except (OSError, TimeoutError, UnicodeError) as error:
-        raise Undialable(f"{host} can't be resolved", forbidden=False) from error
-    return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+class Resolver:
+    """Resolves names, in threads of its own. Slow names of one client keep no other waiting.
+
+    `client` is its address.
+    """
+
+    def __init__(
+        self,
+        look_up: Callable[..., list[Any]] = socket.getaddrinfo,
+        *,
+        threads: int = RESOLVERS,
+        share: int = SHARE,
+    ) -> None:
+        self._look_up = look_up
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
+        self._share = share
+        self._shares = WeakValueDictionary[str, asyncio.Semaphore]()
+
+    async def addresses(self, host: str, port: int, client: str) -> Sequence[str]:
+        """What the name leads to. Raises: Undialable when that is nowhere, or takes too long."""
+        try:
+            async with asyncio.timeout(RESOLVE_S):
+                found = await self._found(host, port, client)
+        except (OSError, TimeoutError, UnicodeError) as error:
+            raise Undialable(f"{host} can't be resolved", forbidden=False) from error
+        return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+
+    async def _found(self, host: str, port: int, client: str) -> list[Any]:
+        share = self._shares.setdefault(client, asyncio.Semaphore(self._share))
+        loop = asyncio.get_running_loop()
+
+        def done(_: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
+                loop.call_soon_threadsafe(share.release)
+
+        await share.acquire()
+        job = self._threads.submit(self._look_up, host, port, type=socket.SOCK_STREAM)
+        # Not when nobody waits for it any more: a thread can't be called back from the system's resolver.
+        job.add_done_callback(done)
+        return await asyncio.wrap_future(job)

@@ -6,6 +6,7 @@ from typing import Any
 from proxy.applied import Applied
 from proxy.canaries import traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
+from proxy.dial import Resolver
 from proxy.exchange import Exchange
 from proxy.identity import identify
 from proxy.policy import Request, SandboxPolicy, decide, decide_tunnel
@@ -44,6 +45,7 @@ class Door:
     recorder: Recorder
     leaves: Leaves
     upstream: Upstream
+    resolver: Resolver
     connections: set[Any] = field(default_factory=set)
     """The client connections that are open."""
 

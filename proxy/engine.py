@@ -8,7 +8,6 @@ import asyncio
 import resource
 import signal
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ import structlog
 from proxy.applied import Applied
 from proxy.authority import Authority
 from proxy.connection import Connection
-from proxy.dial import PinnedLoop
+from proxy.dial import PinnedLoop, Resolver
 from proxy.door import Door
 from proxy.recorder import Recorder
 from proxy.tls import Leaves, Upstream
@@ -35,7 +34,6 @@ GONE_S = 2.0
 """So long connections that were cut may take to tell how they ended."""
 FLUSH_S = 5.0
 BACKLOG = 512
-RESOLVERS = 32
 _log = structlog.get_logger(__name__)
 
 
@@ -159,7 +157,6 @@ def run(config: Config) -> None:
 async def _serve(config: Config, applied: Applied, authority: Authority) -> None:
     loop = asyncio.get_running_loop()
     loop.set_task_factory(asyncio.eager_task_factory)  # most hooks are answered at once
-    loop.set_default_executor(ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve"))
     ending = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.set)
@@ -170,6 +167,7 @@ async def _serve(config: Config, applied: Applied, authority: Authority) -> None
         recorder=Recorder(config.recorder),
         leaves=Leaves(authority, lambda: datetime.now(UTC)),  # noqa: TID251 - where the clock comes in
         upstream=Upstream(config.upstream),
+        resolver=Resolver(),
     )
     with suppress(asyncio.CancelledError):
         await Engine(config, door).serve(ending)
