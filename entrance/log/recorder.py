@@ -23,7 +23,8 @@ from entrance.ports import Addresses
 log = structlog.get_logger()
 
 UNANSWERED = 4096
-"""So many lines of one connection may wait for the disk; more are not read meanwhile."""
+UNANSWERED_BYTES = 16 << 20
+"""So many lines and bytes of one connection may wait for the disk; more are not read meanwhile."""
 
 CONNECTIONS = 16
 """The proxy has one, and for a moment a second; a broken one takes no more of our files."""
@@ -83,23 +84,24 @@ class Recorder:
                 await writer.wait_closed()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        room = asyncio.Semaphore(UNANSWERED)
+        room = _Room()
         with suppress(asyncio.IncompleteReadError):  # the end, in the middle of a line or not
             while line := await reader.readuntil():
-                await room.acquire()
+                await room.take(len(line))
                 self._take(line, writer, room)
                 await writer.drain()
 
-    def _take(self, line: bytes, writer: asyncio.StreamWriter, room: asyncio.Semaphore) -> None:
+    def _take(self, line: bytes, writer: asyncio.StreamWriter, room: "_Room") -> None:
         try:
             said = read(line)
             seq = self._append(said)
         except Refused as error:
-            room.release()
+            room.give_back(len(line))
             writer.write(refused(error.id, str(error)))
             log.warning("recorder_line_refused", error=str(error))
         else:
-            seq.add_done_callback(partial(_answer, said.id, writer, room))
+            seq.add_done_callback(partial(room.give_back, len(line)))
+            seq.add_done_callback(partial(_answer, said.id, writer))
 
     def _append(self, said: Said) -> "asyncio.Future[int]":
         if said.decided is not None:
@@ -112,13 +114,29 @@ class Recorder:
         return self._log.ending(said.outcome.record())
 
 
-def _answer(
-    number: int,
-    writer: asyncio.StreamWriter,
-    room: asyncio.Semaphore,
-    seq: "asyncio.Future[int]",
-) -> None:
-    room.release()
+class _Room:
+    """What of one connection waits for the disk. One task takes."""
+
+    def __init__(self) -> None:
+        self._lines = self._bytes = 0
+        self._left = asyncio.Event()
+
+    async def take(self, number: int) -> None:
+        """Let a line of so many bytes in, once not too much waits before it."""
+        while self._lines >= UNANSWERED or self._bytes >= UNANSWERED_BYTES:
+            self._left.clear()
+            await self._left.wait()
+        self._lines += 1
+        self._bytes += number
+
+    def give_back(self, number: int, _over: object = None) -> None:
+        """It waits no more."""
+        self._lines -= 1
+        self._bytes -= number
+        self._left.set()
+
+
+def _answer(number: int, writer: asyncio.StreamWriter, seq: "asyncio.Future[int]") -> None:
     error = seq.exception()
     if writer.is_closing():
         return

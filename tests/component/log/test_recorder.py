@@ -12,7 +12,7 @@ import pytest
 
 from entrance.decision import Allow, Hold
 from entrance.log.egress_log import EgressLog
-from entrance.log.recorder import CONNECTIONS, UNANSWERED, Recorder
+from entrance.log.recorder import CONNECTIONS, UNANSWERED, UNANSWERED_BYTES, Recorder
 from entrance.log.records import Decided
 from entrance.log.segments import Rules
 from entrance.log.wire import LINE_BYTES
@@ -183,6 +183,23 @@ async def test_however_much_is_refused_the_next_is_taken(proxy: Proxy) -> None:
     for _ in range(UNANSWERED + 10):
         assert (await proxy.answer())["error"]
     assert await proxy.ask(decided=DECIDED) == {"id": 1, "seq": 2}
+
+
+async def test_of_long_lines_fewer_wait_for_the_disk(place: Place, proxy: Proxy) -> None:
+    place.disk.prompt = False
+    long = {**DECIDED, "detail": {"error": "x" * 200_000}}
+    number = UNANSWERED_BYTES // 200_000 + 20
+    proxy.writer.writelines(
+        orjson.dumps({"id": at, "decided": long}) + b"\n" for at in range(number)
+    )
+    size = UNANSWERED_BYTES - LINE_BYTES
+    await until(lambda: sum(one.stat().st_size for one in place.folder.glob("*.jsonl")) > size)
+    async with place.proxy() as other:
+        for _ in range(100):  # so often the first could have been read on
+            assert (await other.send(b"{}\n"))["error"]
+    assert len(place.lines()) <= UNANSWERED_BYTES // 200_000 + 1
+    place.disk.end()
+    assert [(await proxy.answer())["seq"] for _ in range(number)] == list(range(2, number + 2))
 
 
 async def test_a_line_without_an_end_is_cut_off(place: Place, proxy: Proxy) -> None:
