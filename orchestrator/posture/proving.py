@@ -84,7 +84,11 @@ class Proving:
             began_at = self.clock.now()
             found = await self.battery.run(configuration, tell)
             report = self._reported(why, configuration, began_at, found)
-            await self.shelf.keep(report)
+            try:
+                await self.shelf.keep(report)
+            except Unavailable:
+                self._report = None  # an older one may say that what just failed holds
+                raise
             self._configuration, self._report, self._trouble = configuration, report, ""
         failures = report.failures(now=self.clock.now())
         told = [tried.name for tried in failures]

@@ -9,6 +9,7 @@ import pytest
 from entrance.errors import Conflict, NotFound, Unavailable
 from orchestrator.posture.ports import Waiver
 from orchestrator.posture.proving import FAILED_AGAIN, PENDING, Proving
+from orchestrator.posture.report import Report
 from tests.fakes.clock import FakeClock
 from tests.fakes.posture import CONFIGURATION, FakeBattery, FakeShelf, Key
 from tests.waiting import until
@@ -155,6 +156,28 @@ async def test_one_that_cannot_run_on_schedule_leaves_the_last_word_standing() -
         await until(lambda: site.battery.times > 3)
         assert not proving.closed
         task.cancel()
+
+
+class FullShelf(FakeShelf):
+    """Keeps nothing any more once it is full."""
+
+    full = False
+
+    async def keep(self, report: Report) -> None:
+        if self.full:
+            raise Unavailable("no space left on the device")
+        await super().keep(report)
+
+
+async def test_a_failure_that_cannot_be_kept_closes_the_gate_all_the_same() -> None:
+    shelf = FullShelf()
+    site = Site(shelf=shelf)
+    proving = site.proving()
+    await proving.prove("by hand")
+    shelf.full, site.battery.finds = True, {"one": "reached 10.0.0.1:22", "two": "closed"}
+    with pytest.raises(Unavailable, match="no space"):
+        await proving.prove("by hand")
+    assert proving.closed
 
 
 async def test_what_a_person_accepts_by_name_opens_the_gate_and_stays_on_record() -> None:
