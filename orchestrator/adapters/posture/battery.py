@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from subprocess import SubprocessError
 
 from docker.errors import DockerException
 
@@ -53,7 +54,7 @@ class SandboxBattery:
                 tell("removing the sandboxes")
         except* SandgateError as errors:
             raise _first(errors) from None
-        except* (OSError, DockerException) as errors:
+        except* (DockerException, OSError, SubprocessError) as errors:
             raise Unavailable(f"the battery could not be set up: {_first(errors)}") from None
         egress = self._hands.egress
         generation = egress.generation if egress else None

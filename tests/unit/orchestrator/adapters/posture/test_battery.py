@@ -1,8 +1,12 @@
 """The battery as a whole: what is tried of each image, and what is tried once more."""
 
 from collections.abc import Mapping, Sequence
+from subprocess import TimeoutExpired
 from typing import Any
 
+import pytest
+
+from entrance.errors import Unavailable
 from orchestrator.adapters.posture.battery import SandboxBattery, for_images
 from orchestrator.adapters.posture.playing import MOST_WORKERS, workers_for
 from orchestrator.posture.battery import BATTERY
@@ -47,6 +51,21 @@ async def test_what_was_open_once_is_open() -> None:
     stage = Answers(open=["200", "404"])
     assert await played(stage, a_probe("open", expected=("404",))) == {"open": "200"}
     assert len(stage.asked) == 1
+
+
+class BusyMachine:
+    """Hands on a machine that doesn't get round to what it is told."""
+
+    @property
+    def bridge(self) -> object:
+        raise TimeoutExpired(["ip"], 5)
+
+
+async def test_a_machine_that_is_too_busy_for_a_command_is_a_battery_that_cannot_run() -> None:
+    hands: Any = BusyMachine()
+    nothing: Any = None
+    with pytest.raises(Unavailable, match="could not be set up"):
+        await SandboxBattery(hands).run(nothing, lambda _: None)
 
 
 def test_files_are_looked_at_in_the_image_of_every_harness() -> None:
