@@ -99,12 +99,13 @@ class NoEngine:
 
 @contextmanager
 def remains_of(here: Installation, docker_host: str) -> Iterator[Remains]:
-    """What there is of an installation at the engine that answers, if one does."""
+    """What there is of an installation at the engine that answers, if one does. Raises: StepFailed."""
     found = engine.find(docker_host or None)
     if found is None:
         yield NoEngine(here, docker_host)
         return
-    client = found.client()
+    with _translated(here):
+        client = found.client()
     try:
         yield InEngine(client, here)
     finally:
@@ -127,7 +128,7 @@ def _gone_already() -> Iterator[None]:
 def _translated(here: Installation) -> Iterator[None]:
     try:
         yield
-    except DockerException as error:
+    except (DockerException, OSError) as error:  # the latter when it doesn't answer any more
         raise StepFailed(
             f"not everything of {here.name} could be removed from the engine",
             why=str(getattr(error, "explanation", None) or error),

@@ -110,7 +110,7 @@ def _end_all(home: Path, docker_host: str) -> None:
         with remains_of(here, docker_host) as remains:
             for line in remains.containers(frozen):
                 print(line, flush=True)  # noqa: T201 - its log
-    except StepFailed as error:
+    except (StepFailed, OSError) as error:
         print(error, flush=True)  # noqa: T201 - its log
 
 
