@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
+from entrance.log.signing import trust_from
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.screen import one_line, plain, print_json, print_table, say
@@ -109,17 +107,15 @@ def verify(
 ) -> None:
     """Check that a report is as the installation signed it. Needs no runner, only the public key."""
     report = _read(file)
+    public = trust_from(key or installation().public_key).key
     try:
-        report.verify(_public(key or installation().keys / "log.pub"))
-        for acceptance in report.accepted:
-            acceptance.verify(_public(key or installation().keys / "log.pub"))
+        for signed in (report, *report.accepted):
+            signed.verify(public)
     except ValueError as error:
         raise CommandFailed(f"{file}: {error}", Code.FAILED) from error
     failed = [tried.name for tried in report.failures(now=report.ended_at)]
-    say(
-        console,
-        f"{report.id} of {report.installation} is as it was signed, with key {report.key_id}",
-    )
+    whole = f"{report.id} of {report.installation} is as it was signed, with key {report.key_id}"
+    say(console, whole)
     say(console, f"{len(report.probes)} probes, failed: {', '.join(failed) or 'none'}")
 
 
@@ -128,16 +124,6 @@ def _read(file: Path) -> Report:
         return Report.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise CommandFailed(f"{file} is no report of the posture", Code.FAILED) from error
-
-
-def _public(file: Path) -> Ed25519PublicKey:
-    try:
-        key = load_pem_public_key(file.read_bytes())
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise CommandFailed(f"{file} holds no public key", Code.FAILED) from error
-    if not isinstance(key, Ed25519PublicKey):
-        raise CommandFailed(f"{file} holds no Ed25519 key", Code.FAILED)
-    return key
 
 
 def _print(
@@ -151,14 +137,10 @@ def _print(
             console.print(_line(tried, by.get(tried["name"])), soft_wrap=True)
     for name, why in report["skipped"].items() if everything else ():
         console.print(Text.assemble(("-  ", "dim"), plain(name), (f"  {plain(why)}", "dim")))
-    made = report["configuration"]
-    say(
-        console, f"report {report['id']}, {report['why']}, fingerprint {report['fingerprint'][:16]}"
-    )
-    say(
-        console,
-        f"{made['engine']}, {made['runtime']}, {made['kernel']}, Sandgate {made['version']}",
-    )
+    made, fingerprint = report["configuration"], report["fingerprint"][:16]
+    say(console, f"report {report['id']}, {report['why']}, fingerprint {fingerprint}")
+    parts = (made["engine"], made["runtime"], made["kernel"], f"Sandgate {made['version']}")
+    say(console, ", ".join(parts))
 
 
 def _areas(report: Mapping[str, Any], by: Mapping[str, Any]) -> Iterator[tuple[str, int, str, str]]:

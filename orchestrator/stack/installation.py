@@ -136,6 +136,11 @@ class Installation:
         return self.home / "keys"
 
     @property
+    def public_key(self) -> Path:
+        """By which anybody can check what the installation has signed."""
+        return self.keys / "log.pub"
+
+    @property
     def run(self) -> Path:
         """Pid files and locks."""
         return self.home / "run"

@@ -23,7 +23,6 @@ from orchestrator.egress.reader import find
 console = Console()
 
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
-PUBLIC_KEY = "log.pub"
 
 
 def check(
@@ -62,7 +61,7 @@ def check(
 def _trust(key: Path | None, log: Path | None) -> Trust:
     if key is None and log is not None:
         raise CommandFailed("with --log, say which public key to trust: --key FILE", Code.USAGE)
-    path = key or installation().keys / PUBLIC_KEY
+    path = key or installation().public_key
     try:
         return trust_from(path)
     except (OSError, Malformed) as error:
@@ -87,12 +86,9 @@ def _missing(folder: Path, earlier: tuple[int, str] | None) -> str:
     line = find(folder, seq)
     if line is None:
         return f"record {seq} is not there: the log was put back to what it was before, or retention took it"
-    same = line.fields.get("hash") == digest
-    return (
-        ""
-        if same
-        else f"record {seq} is another than it was: this is not the log that was verified"
-    )
+    if line.fields.get("hash") != digest:
+        return f"record {seq} is another than it was: this is not the log that was verified"
+    return ""
 
 
 def _as_json(report: Report, trust: Trust, trouble: str) -> dict[str, Any]:
