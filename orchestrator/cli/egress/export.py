@@ -40,6 +40,7 @@ from orchestrator.egress.reader import Reader
 from orchestrator.egress.sending.cursor import CursorFile
 from orchestrator.egress.sending.export import PATIENCE_S, Export, Summary
 from orchestrator.egress.sending.messages import Format
+from orchestrator.egress.sending.targets import Target
 
 console = Console()
 
@@ -97,42 +98,41 @@ def export(
     json: JsonFlag = False,
 ) -> None:
     """Send the log on: each record once, going on where the last export to this target ended."""
-    stamina.instrumentation.set_on_retry_hooks(
-        ()
-    )  # we tell of each try ourselves, and not on stdout
     folder = log_folder(log)
     asked = wanted(run=run, host=host, door=door, decision=decision, since=since)
     if form is Form.PARQUET:
         _parquet(folder, target, to, asked, json=json)
         return
     secrets = dict(header_of(one) for one in header or ())
-    place = Stdout() if target == STDOUT else target_of(to, target, ca, certificate, secrets, body)
-    kept = CursorFile(
-        None if target == STDOUT else cursor or cursor_of(f"{to} {target} {form}", log)
-    )
+    place: Target = Stdout()
+    kept = CursorFile(None)
+    if target != STDOUT:
+        place = target_of(to, target, ca, certificate, secrets, body)
+        kept = CursorFile(cursor or cursor_of(f"{to} {target} {form}", log))
     if from_start and kept.path:
         kept.path.unlink(missing_ok=True)
+    patience_s = None if follow else PATIENCE_S
     made = Export(
-        folder,
-        place,
-        kept,
-        _origin(folder),
-        form=_RECORDS[form],
-        wanted=asked,
-        patience_s=None if follow else PATIENCE_S,
-        told=lambda sentence: say(Console(stderr=True), sentence, "yellow"),
-    )
-    _send(made, kept, follow=follow, quiet=target == STDOUT, json=json)
+        folder, place, kept, _origin(folder), _RECORDS[form], asked,
+        patience_s=patience_s, told=_warn,
+    )  # fmt: skip
+    _send(made, follow=follow, json=json)
 
 
-def _send(made: Export, kept: CursorFile, *, follow: bool, quiet: bool, json: bool) -> None:
+def _send(made: Export, *, follow: bool, json: bool) -> None:
+    # `_warn` tells of each try that failed; stamina's own word of it would go to stdout.
+    stamina.instrumentation.set_on_retry_hooks(())
     try:
         for _ in made.run(follow=follow):
             pass
     finally:
         made.target.close()
-        if not quiet:
-            _tell(made.summary, kept, json=json)
+        if made.cursor.path:
+            _tell(made.summary, made.cursor, json=json)
+
+
+def _warn(sentence: str) -> None:
+    say(Console(stderr=True), sentence, "yellow")
 
 
 def _tell(summary: Summary, kept: CursorFile, *, json: bool) -> None:
