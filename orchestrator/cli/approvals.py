@@ -11,7 +11,7 @@ from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import text_of
 from orchestrator.cli.place import JsonFlag, runner
-from orchestrator.cli.screen import print_json, print_table, say
+from orchestrator.cli.screen import print_json, print_table, say, tell_each
 
 app = typer.Typer(no_args_is_help=True, help="What agents want that a person has to decide.")
 console = Console()
@@ -23,7 +23,6 @@ NoteOption = Annotated[
 UserOption = Annotated[
     str, typer.Option("--as", metavar="USER", help="Who decides; the supervisor, if not said.")
 ]
-KEYS = ("id", "state", "agent", "title", "why", "task")
 COLUMNS = ("id", "state", "agent", "wants", "why", "task", "asked")
 
 
@@ -35,11 +34,8 @@ def listing(
     """List what waits to be decided, newest first."""
     with runner() as api:
         found = api.get(f"/api/approvals{'' if every else '?state=waiting'}")
-    if json:
-        print_json(found)
-        return
-    rows = [(*(one[key] for key in KEYS), one["asked_at"][:19]) for one in found]
-    print_table(console, COLUMNS, rows, spare=("asked", "task", "agent", "why"))
+    spare = ("asked", "task", "agent", "why")
+    tell_each(console, found, COLUMNS, _row, spare=spare, json=json)
 
 
 @app.command()
@@ -114,11 +110,8 @@ def rules(json: JsonFlag = False) -> None:
     """List the standing rules: what they open, for whom, until when, by whom."""
     with runner() as api:
         found = api.get("/api/approvals?state=standing&limit=500")
-    if json:
-        print_json(found)
-        return
     columns = ("id", "opens", "for", "until", "by", "asked for")
-    print_table(console, columns, [_rule_row(one) for one in found], spare=("asked for", "by"))
+    tell_each(console, found, columns, _rule_row, spare=("asked for", "by"), json=json)
 
 
 @app.command()
@@ -142,11 +135,8 @@ def _say_done(done: Mapping[str, Any]) -> None:
     item = done["approval"]
     say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
     if not done["in_force"]:
-        say(
-            console,
-            "the egress proxy has not taken it up yet; it will: `sandgate status`",
-            "yellow",
-        )
+        late = "the egress proxy has not taken it up yet; it will: `sandgate status`"
+        say(console, late, "yellow")
     if done["woken"]:
         say(console, f"{item['task']} goes on")
 
@@ -170,6 +160,11 @@ def _told(tried: Mapping[str, Any]) -> str:
         f"it would have allowed {tried['would_allow']} recorded attempts in 30 days{where}, "
         f"{tried['denied_by_people']} of which a person denied"
     )
+
+
+def _row(one: Mapping[str, Any]) -> Sequence[object]:
+    whose = (one["id"], one["state"], one["agent"])
+    return *whose, one["title"], one["why"], one["task"], one["asked_at"][:19]
 
 
 def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from orchestrator.cli.client import segment
 from orchestrator.cli.place import JsonFlag, runner
-from orchestrator.cli.screen import print_json, print_table, say, tell
+from orchestrator.cli.screen import print_json, print_table, say, tell, tell_each
 
 app = typer.Typer(
     no_args_is_help=True, help="Frozen sandboxes: a honeytoken was about to leave them."
@@ -29,11 +29,8 @@ def listing(json: JsonFlag = False) -> None:
     """List the frozen sandboxes."""
     with runner() as api:
         found = api.get("/api/frozen")
-    if json:
-        print_json(found)
-        return
     columns = ("run", "task", "honeytoken", "was in", "for", "since")
-    print_table(console, columns, [_row(one) for one in found], spare=("since", "for"))
+    tell_each(console, found, columns, _row, spare=("since", "for"), json=json)
 
 
 @app.command()
@@ -64,12 +61,8 @@ def discard(run: RunArgument, json: JsonFlag = False) -> None:
 def _done(decision: str, run: str, what: str, *, json: bool) -> None:
     with runner() as api:
         gone = api.post(f"/api/frozen/{segment(run)}/{decision}")
-    tell(
-        console,
-        gone,
-        f"the sandbox of {gone['run']} ({gone['task']}) is removed; {what}",
-        json=json,
-    )
+    said = f"the sandbox of {gone['run']} ({gone['task']}) is removed; {what}"
+    tell(console, gone, said, json=json)
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:

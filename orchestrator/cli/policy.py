@@ -13,7 +13,7 @@ from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.run import find
-from orchestrator.cli.screen import print_json, print_table, say
+from orchestrator.cli.screen import print_json, print_table, say, tell_each
 from orchestrator.domain.egress import Ground, Unreadable, rule_json
 from orchestrator.domain.egress_compile import Known, Layer, compile_policy
 from orchestrator.domain.egress_text import policy_of
@@ -33,11 +33,7 @@ def presets(json: JsonFlag = False) -> None:
         found = rules_of(name, preset, registries)
         why = found.reason if isinstance(found, Unavailable) else ""
         rows.append({"preset": name, "available": not why, "why": why, "about": preset.about})
-    if json:
-        print_json(rows)
-        return
-    shown = [(one["preset"], one["about"], one["why"] or "available") for one in rows]
-    print_table(console, ("preset", "what for", "here"), shown)
+    tell_each(console, rows, ("preset", "what for", "here"), _preset_row, json=json)
 
 
 @app.command()
@@ -80,6 +76,10 @@ def _show(rules: Iterable[Mapping[str, Any]], left_out: Iterable[str], *, json: 
     print_table(console, COLUMNS, [_row(rule) for rule in rules])
     for sentence in left_out:
         say(console, f"not in it: {sentence}", "yellow")
+
+
+def _preset_row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return one["preset"], one["about"], one["why"] or "available"
 
 
 def _row(rule: Mapping[str, Any]) -> tuple[object, ...]:

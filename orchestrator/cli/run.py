@@ -18,6 +18,7 @@ from orchestrator.cli.screen import (
     print_json,
     print_table,
     say,
+    tell_each,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch, cancel, transcript.")
@@ -39,12 +40,9 @@ def listing(
     """List the newest runs."""
     with runner() as api:
         runs = api.get(f"/api/runs?limit={limit}")
-    if json:
-        print_json(runs)
-        return
     columns = ("run", "task", "agent", "state", "outcome", "cause", "cost USD", "tokens", "started")
     spare = ("tokens", "started", "agent", "state")
-    print_table(console, columns, [_row(run) for run in runs], spare=spare)
+    tell_each(console, runs, columns, _row, spare=spare, json=json)
 
 
 @app.command()
@@ -166,7 +164,7 @@ def _branches(pushed: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def _row(run: dict[str, Any]) -> tuple[object, ...]:
+def _row(run: Mapping[str, Any]) -> tuple[object, ...]:
     used = run["usage"]
     return (
         run["id"],

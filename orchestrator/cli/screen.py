@@ -75,6 +75,22 @@ def tell(console: Console, made: object, *sentences: str, json: bool) -> None:
         say(console, sentence)
 
 
+def tell_each(
+    console: Console,
+    found: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    row: Callable[[Mapping[str, Any]], Sequence[object]],
+    *,
+    spare: Sequence[str] = (),
+    json: bool,
+) -> None:
+    """Print what a command has found: as JSON, or a row of a table for each."""
+    if json:
+        print_json(found)
+        return
+    print_table(console, columns, [row(one) for one in found], spare=spare)
+
+
 def size(size_bytes: int) -> str:
     """A size as people read it."""
     mib = size_bytes / (1 << 20)

@@ -1,8 +1,9 @@
 """`sandgate secret`: the secrets that the vault keeps."""
 
 import sys
+from collections.abc import Mapping
 from getpass import getpass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,7 +12,7 @@ from entrance.vault.kinds import KINDS
 from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.place import JsonFlag, installation, runner
-from orchestrator.cli.screen import plain, print_json, print_table, say
+from orchestrator.cli.screen import plain, say, tell_each
 from orchestrator.stack.reset_secrets import forget, shut_secrets
 
 app = typer.Typer(no_args_is_help=True, help="Secrets of the vault.")
@@ -52,11 +53,7 @@ def list_secrets(json: JsonFlag = False) -> None:
     """List the secrets: names, uses and hosts; never a value."""
     with runner() as api:
         found = api.get("/api/secrets")
-    if json:
-        print_json(found)
-        return
-    rows = [(one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]) for one in found]
-    print_table(console, ("name", "kind", "hosts", "version"), rows)
+    tell_each(console, found, ("name", "kind", "hosts", "version"), _row, json=json)
 
 
 @app.command("reset")
@@ -81,6 +78,10 @@ def reset_secrets(
         f"{len(shut)} forgotten. After `sandgate up`, set them again by `sandgate secret set`;"
         " an agent's own (polarion.bot-NAME) by `sandgate agent create NAME`",
     )
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]
 
 
 def read_secret() -> str:

@@ -10,7 +10,7 @@ from orchestrator.cli.client import task_path
 from orchestrator.cli.files import text_of
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.repositories import named
-from orchestrator.cli.screen import print_json, print_table, say, size, tell
+from orchestrator.cli.screen import print_json, say, size, tell, tell_each
 from orchestrator.cli.task_page import newest_run, show_task
 
 app = typer.Typer(no_args_is_help=True, help="Tasks.")
@@ -63,11 +63,8 @@ def listing(
     """List the tasks that agents have or had, and what each waits for."""
     with runner() as api:
         found = api.get(f"/api/tasks{'?done=1' if done else ''}")
-    if json:
-        print_json(found)
-        return
     columns = ("task", "status", "agent", "newest run", "waits for", "title", "disk")
-    print_table(console, columns, [_row(one) for one in found], spare=("disk", "title", "agent"))
+    tell_each(console, found, columns, _row, spare=("disk", "title", "agent"), json=json)
 
 
 @app.command()
