@@ -55,6 +55,10 @@ Who = str
 (`image:<harness>`), or the `host` itself by looking."""
 
 
+NOT_THERE: tuple[str, ...] = ()
+"""As what is well under gVisor: it acts on a kernel that is the sandbox's own, nothing is promised."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """The run tokens that are tried. They are of runs that don't exist, and open nothing of worth."""

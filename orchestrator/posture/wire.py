@@ -4,8 +4,9 @@ Text stands for bytes, as in Latin-1.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+UPLOAD = "Content-Type: application/x-git-upload-pack-request"
 ZERO = "0" * 40
 ONE = "1" * 40
 OTHER = "2" * 40
@@ -13,6 +14,13 @@ EMPTY_PACK = (
     "PACK\0\0\0\x02\0\0\0\0\x02\x9d\x08\x82;\xd8\xa8\xea\xb5\x10\xadj\xc7\\\x82<\xfd>\xd3\x1e"
 )
 """A pack of no object: version 2, none, its SHA-1."""
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Text with the value of each `<name>` in its place."""
+    for name, value in values.items():
+        text = text.replace(f"<{name}>", value)
+    return text
 
 
 def request(line: str, *headers: str, body: str = "", host: str = "door") -> str:

@@ -7,34 +7,28 @@ import json
 from collections.abc import Callable, Sequence
 
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
-from orchestrator.posture.wire import bearer, request
+from orchestrator.posture.wire import bearer, filled, request
 
 GUESSED = "sgr_" + "A" * 43
-UPLOAD = "Content-Type: application/x-git-upload-pack-request"
 _D = Area.DOOR
 
 
 def asked(*requests: str) -> Callable[[Stage], Arguments]:
-    """The same words with `{own}`, `{sibling}`, `{ended}`, `{canary}` ... filled in."""
-    return lambda stage: [
-        stage.place.gateway,
-        stage.place.door,
-        *(filled(r, stage) for r in requests),
-    ]
+    """Requests to the door, with `<own>`, `<sibling>`, `<ended>`, `<canary>` ... filled in."""
 
+    def arguments(stage: Stage) -> Arguments:
+        place, tokens = stage.place, stage.tokens
+        values = {
+            "own": tokens.own,
+            "sibling": tokens.sibling,
+            "ended": tokens.ended,
+            "sibling-address": place.sibling,
+            "canary": f"{place.gateway}:{place.canary}",
+            "git": f"127.0.0.1:{place.git_canary}",
+        }
+        return [place.gateway, place.door, *(filled(one, values) for one in requests)]
 
-def filled(text: str, stage: Stage) -> str:
-    place, tokens = stage.place, stage.tokens
-    for name, value in {
-        "own": tokens.own,
-        "sibling": tokens.sibling,
-        "ended": tokens.ended,
-        "sibling-address": place.sibling,
-        "canary": f"{place.gateway}:{place.canary}",
-        "git": f"127.0.0.1:{place.git_canary}",
-    }.items():
-        text = text.replace(f"<{name}>", value)
-    return text
+    return arguments
 
 
 OWN = bearer("<own>")

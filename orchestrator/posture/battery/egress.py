@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from orchestrator.posture.battery.network import written
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
-from orchestrator.posture.wire import basic, raw, request
+from orchestrator.posture.wire import basic, filled, raw, request
 
 LISTED = "posture.localhost"
 """A name that no resolver may send anywhere (RFC 6761, 6.3)."""
@@ -31,21 +31,16 @@ def _through(*texts: str) -> Callable[[Stage], Arguments]:
     def arguments(stage: Stage) -> Arguments:
         place, tokens = stage.place, stage.tokens
         values = {
-            "<own>": own_token(stage),
-            "<sibling>": basic(tokens.sibling, PROXY_HEADER),
-            "<ended>": basic(tokens.ended, PROXY_HEADER),
-            "<gateway>": place.gateway,
-            "<canary>": str(place.canary),
-            "<door>": str(place.door),
-            "<outside>": place.outside,
-            **{f"<{form}>": written(place.gateway, form) for form in ("decimal", "octal", "hex")},
+            "own": own_token(stage),
+            "sibling": basic(tokens.sibling, PROXY_HEADER),
+            "ended": basic(tokens.ended, PROXY_HEADER),
+            "gateway": place.gateway,
+            "canary": str(place.canary),
+            "door": str(place.door),
+            "outside": place.outside,
+            **{form: written(place.gateway, form) for form in ("decimal", "octal", "hex")},
         }
-        filled = []
-        for text in texts:
-            for name, value in values.items():
-                text = text.replace(name, value)  # noqa: PLW2901 - one text, filled in step by step
-            filled.append(text)
-        return [place.gateway, place.egress, *filled]
+        return [place.gateway, place.egress, *(filled(text, values) for text in texts)]
 
     return arguments
 

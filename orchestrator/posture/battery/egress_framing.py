@@ -1,5 +1,7 @@
 """Requests to the egress proxy that say two things at once, and tunnels in which names disagree [pure]."""
 
+from collections.abc import Callable
+
 from orchestrator.posture.battery.egress import (
     LISTED,
     OPEN,
@@ -18,33 +20,28 @@ _E = Area.EGRESS
 _P, _F = Wall.EGRESS_POLICY, Wall.EGRESS_FRAMING
 
 
+def _inside(*texts: str) -> Callable[[Stage], Arguments]:
+    """A tunnel to the listed host, and what is said in it."""
+
+    def arguments(stage: Stage) -> Arguments:
+        opening = connect(f"{LISTED}:443", own_token(stage))
+        return [stage.place.gateway, stage.place.egress, opening, *texts]
+
+    return arguments
+
+
 def _tunnel(
     name: str, wall: Wall, promise: str, sni: str, *lines: str, expected: tuple[str, ...] = REFUSED
 ) -> Probe:
-    def arguments(stage: Stage) -> Arguments:
-        opening = connect(f"{LISTED}:443", own_token(stage))
-        return [stage.place.gateway, stage.place.egress, opening, sni, raw(*lines)]
-
     return Probe(
-        f"egress-{name}",
-        _E,
-        wall,
-        promise,
-        "tunnel",
-        arguments,
-        expected,
-        canary=0,
-        second_door=True,
-    )
+        f"egress-{name}", _E, wall, promise, "tunnel", _inside(sni, raw(*lines)), expected,
+        canary=0, second_door=True,
+    )  # fmt: skip
 
 
 def _plain(name: str, promise: str, text: str) -> Probe:
-    def arguments(stage: Stage) -> Arguments:
-        opening = connect(f"{LISTED}:443", own_token(stage))
-        return [stage.place.gateway, stage.place.egress, opening, text]
-
     return Probe(
-        f"egress-{name}", _E, _F, promise, "plain_tunnel", arguments, ("refused", "silent"),
+        f"egress-{name}", _E, _F, promise, "plain_tunnel", _inside(text), ("refused", "silent"),
         canary=0, second_door=True,
     )  # fmt: skip
 
@@ -83,9 +80,7 @@ EGRESS_FRAMING: tuple[Probe, ...] = (
     refused("http2", _F, "HTTP/2 is not spoken.", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"),
     Probe(
         "egress-http2-in-tunnel", _E, _F, "HTTP/2 is not spoken in a tunnel either: it is not offered.",
-        "protocol",
-        lambda s: [s.place.gateway, s.place.egress, connect(f"{LISTED}:443", own_token(s)), LISTED],
-        ("http/1.1", "none"), second_door=True,
+        "protocol", _inside(LISTED), ("http/1.1", "none"), second_door=True,
     ),
     _plain(
         "plain-tunnel", "What is neither TLS nor HTTP is not carried in a tunnel.", "SSH-2.0-x\r\n"

@@ -2,9 +2,8 @@
 
 from orchestrator.posture.battery.door import OWN, asked
 from orchestrator.posture.probe import Area, Probe, Wall
-from orchestrator.posture.wire import raw
+from orchestrator.posture.wire import UPLOAD, raw
 
-UPLOAD = "Content-Type: application/x-git-upload-pack-request"
 _D = Area.DOOR
 
 

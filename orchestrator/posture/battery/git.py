@@ -6,7 +6,7 @@ Each probe has a repository of its own there, named like itself; all of them are
 from collections.abc import Callable
 
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
-from orchestrator.posture.wire import ONE, OTHER, ZERO, bearer, push, request
+from orchestrator.posture.wire import ONE, OTHER, UPLOAD, ZERO, bearer, push, request
 
 ALIAS = "git-alias"
 """At the canary, the branch `alias` of this repository is another name of main."""
@@ -86,16 +86,8 @@ def _fetched(
     name: str, *paths: str, method: str = "GET", body: str = ""
 ) -> Callable[[Stage], Arguments]:
     def arguments(stage: Stage) -> Arguments:
-        kind = "Content-Type: application/x-git-upload-pack-request"
-        asked = [
-            request(
-                f"{method} /git/{door_name(stage, name)}/{path}",
-                bearer(stage.tokens.own),
-                kind,
-                body=body,
-            )
-            for path in paths
-        ]
+        folder, own = f"/git/{door_name(stage, name)}", bearer(stage.tokens.own)
+        asked = [request(f"{method} {folder}/{path}", own, UPLOAD, body=body) for path in paths]
         return [stage.place.gateway, stage.place.door, *asked]
 
     return arguments

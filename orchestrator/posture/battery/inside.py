@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from orchestrator.posture.probe import Area, Probe, Stage, Wall
+from orchestrator.posture.probe import NOT_THERE, Area, Probe, Stage, Wall
 
-NOT_THERE: tuple[str, ...] = ()
 MOUNTS = ("/workspace", "/home/agent", "/tmp", "/dev/shm")
 ALWAYS_MOUNTED = (
     "/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/home/agent", "/tmp", "/workspace",

@@ -4,15 +4,13 @@ Numbers of calls are those of the kernel's own tables; every call is one that ch
 it be let through. Under gVisor the calls go to a kernel of its own, and some are allowed there.
 """
 
-from orchestrator.posture.probe import Area, Probe, Wall
+from orchestrator.posture.probe import NOT_THERE, Area, Probe, Wall
 
 REFUSED = ("EPERM",)
 REFUSED_BY_GVISOR = (
     "EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT",
     "EOPNOTSUPP", "ENOTSUP", "EINVAL", "ENODEV",
 )  # fmt: skip
-NOT_THERE: tuple[str, ...] = ()
-"""Under gVisor it acts on a kernel that is the sandbox's own: nothing is promised."""
 STREAM, RAW, SEQPACKET, DGRAM = 1, 3, 5, 2
 NOBODY = 0x7FFFFFFF
 """No process has this id."""

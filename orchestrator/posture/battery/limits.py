@@ -1,9 +1,8 @@
 """What a sandbox may take, and its clock [pure]."""
 
-from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
+from orchestrator.posture.probe import NOT_THERE, Area, Arguments, Probe, Stage, Wall
 from orchestrator.posture.wire import request
 
-NOT_THERE: tuple[str, ...] = ()
 _L = Area.LIMITS
 
 

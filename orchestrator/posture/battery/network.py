@@ -36,14 +36,10 @@ def _own(stage: Stage) -> Arguments | None:
 
 def _written(form: str) -> Probe:
     return Probe(
-        f"gateway-{form}",
-        Area.NETWORK,
-        Wall.FIREWALL,
+        f"gateway-{form}", Area.NETWORK, Wall.FIREWALL,
         f"The gateway's other ports are closed when its address is written {_WORDS[form]}.",
-        "tcp",
-        lambda stage: [(written(stage.place.gateway, form), stage.place.canary)],
-        canary=0,
-    )
+        "tcp", lambda s: [(written(s.place.gateway, form), s.place.canary)], canary=0,
+    )  # fmt: skip
 
 
 _WORDS = {
