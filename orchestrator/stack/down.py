@@ -19,17 +19,9 @@ from orchestrator.stack.pids import stop_recorded
 from orchestrator.stack.remains import Remains, remains_of
 from orchestrator.stack.steps import StepFailed
 
-PROGRAMS = (
-    "egress-proxy",
-    "runner",
-    "githost",
-    "model",
-    "opensandbox",
-    "polarion",
-    "pocketbase",
-    "watchdog",
-)
-BEFORE_SANDBOXES = 2
+BEFORE_SANDBOXES = ("egress-proxy", "runner")
+AFTER_SANDBOXES = ("githost", "model", "opensandbox", "polarion", "pocketbase", "watchdog")
+PROGRAMS = (*BEFORE_SANDBOXES, *AFTER_SANDBOXES)
 GRACE_S = 15.0
 
 
@@ -72,11 +64,11 @@ def _outside(here: Installation) -> AbstractContextManager[Remains]:
 def _stop(
     here: Installation, remains: Remains, grace_s: float, spare: Sequence[Frozen] = ()
 ) -> Iterator[str]:
-    yield from _stopped(here, PROGRAMS[:BEFORE_SANDBOXES], grace_s)
+    yield from _stopped(here, BEFORE_SANDBOXES, grace_s)
     yield from remains.containers(frozenset(one.run for one in spare))
     for folder in release_all(here.tasks, frozenset(one.task for one in spare)):
         yield f"unmounted {folder}"
-    yield from _stopped(here, PROGRAMS[BEFORE_SANDBOXES:], grace_s)
+    yield from _stopped(here, AFTER_SANDBOXES, grace_s)
 
 
 def _stopped(here: Installation, names: Sequence[str], grace_s: float) -> Iterator[str]:
