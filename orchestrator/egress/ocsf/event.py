@@ -23,21 +23,10 @@ from orchestrator.egress.ocsf.verdict import status, verdict_of
 _PROFILES = ("host", "security_control")
 _MAPPED = frozenset(
     {
-        *("seq", "at", "type", "of", "hash", "address", "sandbox", "agent", "run", "method", "url"),
-        *(
-            "host",
-            "port",
-            "target",
-            "decision",
-            "rule",
-            "reason",
-            "status",
-            "bytes_out",
-            "bytes_in",
-            "ms",
-        ),
+        "seq", "at", "type", "of", "hash", "address", "sandbox", "agent", "run", "method", "url",
+        "host", "port", "target", "decision", "rule", "reason", "status", "bytes_out", "bytes_in", "ms",
     }
-)
+)  # fmt: skip
 """Fields of a line that the event says elsewhere; all others are in `unmapped`."""
 
 
