@@ -120,9 +120,11 @@ class Lifecycle:
         """See `ports.Sandboxes.freeze`. It is stopped first: then nothing more comes out of it."""
         containers = await self._engine.containers(run)
         for found in containers:
-            await self._ending.stop_as_it_is(found)
-            if found.address:
-                await self._ending.close(found.address)
+            try:
+                await self._ending.stop_as_it_is(found)
+            finally:  # least of all does one that goes on keep its way out
+                if found.address:
+                    await self._ending.close(found.address)
             with suppress(NotFound):  # a server that knows nothing of it won't end it either
                 await self._server.expire_at(found.sandbox, self._now() + timedelta(days=KEPT_DAYS))
         return bool(containers)
