@@ -35,10 +35,15 @@ class Wanted:
     target: str = ""
 
     @property
+    def origin(self) -> str:
+        """Scheme, host, and the port where it isn't the scheme's own."""
+        port = "" if DEFAULT_PORTS[self.scheme] == self.port else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
+    @property
     def url(self) -> str:
         """As people read it."""
-        port = "" if DEFAULT_PORTS[self.scheme] == self.port else f":{self.port}"
-        return f"{self.scheme}://{self.host}{port}{self.target or '/**'}"
+        return self.origin + (self.target or EVERYTHING)
 
     @property
     def title(self) -> str:

@@ -10,12 +10,9 @@ from orchestrator.domain.egress import READING
 def what_happens(one: Wanted) -> str:
     """What happens when it is allowed, in a sentence."""
     methods = "GET and HEAD" if one.method in READING else one.method
-    to = f"{one.scheme}://{one.host}" + (
-        "" if (one.scheme, one.port) in {("https", 443), ("http", 80)} else f":{one.port}"
-    )
     what = f"of {one.target.partition('?')[0]}" if one.target else "of every path"
     query = "; allowed once, with this very query only" if "?" in one.target else ""
-    return f"The egress proxy lets {methods} requests {what} through to {to}{query}. No other is."
+    return f"The egress proxy lets {methods} requests {what} through to {one.origin}{query}. No other is."
 
 
 def comment_when_asked(item: Approval) -> tuple[str, str]:

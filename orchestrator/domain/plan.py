@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from orchestrator.domain.delegation import Part, all_over
 from orchestrator.domain.egress import Unreadable
-from orchestrator.domain.grants import grant_for
+from orchestrator.domain.grants import egress_of, grant_for
 from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState, Trigger
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
@@ -179,10 +179,10 @@ def refusal_of(
 
 def _egress_refusal(engagement: Engagement, agent: Agent | None) -> str:
     """Why nobody can say what the run may reach, as a sentence; empty when it is clear."""
-    for policy in (agent.egress if agent else None, engagement.egress):
-        if isinstance(policy, Unreadable):
-            return f"What it may reach of the internet can't be read: {policy.reason}. Mend it, then retry."
-    return ""
+    said = egress_of(agent, engagement) if agent else ()
+    if not isinstance(said, Unreadable):
+        return ""
+    return f"What it may reach of the internet can't be read: {said.reason}. Mend it, then retry."
 
 
 def _queued(seen: Observed, run: Run) -> Step:

@@ -24,7 +24,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from orchestrator.domain.run import Run
+from orchestrator.domain.run import Outcome, Run
 
 OPEN = 20_000
 """So many decisions wait for their outcome; the oldest of more is told as it is."""
@@ -95,7 +95,7 @@ class Traces:
         )
         for state, since in run.since.items():
             span.add_event(str(state), timestamp=_nanoseconds(since))
-        if run.outcome in {"failed", "stopped"}:
+        if run.outcome in {Outcome.FAILED, Outcome.STOPPED}:
             span.set_status(Status(StatusCode.ERROR, str(run.cause)))
         span.end(_nanoseconds(max([run.created_at, *run.since.values()])))
 
