@@ -5,6 +5,9 @@
 - `runs`: list, show, watch (server-sent events), cancel, transcript.
 - `team`: create agents, hire them, create tasks; secrets.
 - `models`: the models that are known, their prices, who may call them.
+- `approvals`: the inbox, and what a run may reach now.
+- `frozen`: frozen sandboxes, and what a person does with them.
+- `posture`: what the battery found; run it, accept a finding.
 - `metrics`: what Prometheus reads.
 - `server`: the application.
 """

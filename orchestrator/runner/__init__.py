@@ -2,6 +2,10 @@
 
 - `world`: what the steps work with, and the two ways in which they change a run.
 - `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
+- `planting`: honeytokens, before the agent comes.
+- `heed`, `outputs`: what a harness says is kept as events, and as it said it.
+- `doing`, `doings`: what each run is doing now, by its events.
+- `parts`: what a task's runs delegated.
 - `show`: the end of settling: the task shows how its run ended.
 - `desk`: what an agent's own tools may know of and do to its run.
 - `transcript`: what is attached to a run's record, and shown to whoever asks.
