@@ -1,7 +1,8 @@
 """Wishes become items: one a run and wish, however often it is asked for."""
 
+import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -31,6 +32,8 @@ class Asking:
     clock: Clock
     causes: Causes | None = None
     """What each run is doing; None where nobody knows."""
+    _one_at_a_time: asyncio.Lock = field(init=False, repr=False, default_factory=asyncio.Lock)
+    """Else a run that wants many things at once would have more items than it may."""
 
     async def ask(self, run: RunId, place: str, method: str, why: str) -> Approval:
         """An agent wants to reach a URL or a host. Asking again tells how it stands.
@@ -38,22 +41,28 @@ class Asking:
         Raises: ValueError (nothing that can be asked for), Conflict (it asked for too much).
         """
         one = wanted(place, method)
-        found, turn = await self._newest(run, one)
-        if found and found.state is ApprovalState.ALLOWED_ONCE and not found.told:
-            told = replace(found, told=True, version=found.version + 1)
-            await self.store.replace(told)
-            return told
-        if found and not used_up(found):
-            return found
-        return await self._made(run, one, turn, why=why, cause={"asked_by": "request_access"})
+        async with self._one_at_a_time:
+            found, turn = await self._newest(run, one)
+            if found and found.state is ApprovalState.ALLOWED_ONCE and not found.told:
+                told = replace(found, told=True, version=found.version + 1)
+                await self.store.replace(told)
+                return told
+            if found and not used_up(found):
+                return found
+            made = await self._made(run, one, turn, why=why, cause={"asked_by": "request_access"})
+        await self._say(made)
+        return made
 
     async def held(self, run: RunId, url: str, method: str, cause: Mapping[str, Any]) -> Approval:
         """A request was held by a rule, so nothing that was allowed is left for it. Raises as `ask`."""
         one = wanted(url, method)
-        found, turn = await self._newest(run, one)
-        if found and not used_up(replace(found, told=True)):
-            return found
-        return await self._made(run, one, turn, why="", cause=cause)
+        async with self._one_at_a_time:
+            found, turn = await self._newest(run, one)
+            if found and not used_up(replace(found, told=True)):
+                return found
+            made = await self._made(run, one, turn, why="", cause=cause)
+        await self._say(made)
+        return made
 
     def _open_in(self, run: RunId) -> dict[str, Any]:
         """What of the run is open now, as far as it is known."""
@@ -92,11 +101,13 @@ class Asking:
         )
         try:
             await self.store.create(item)
-        except Conflict:  # the same wish, at the same time
+        except Conflict:  # the answer to an earlier try was lost
             return await self.store.get(item.id)
         log.info("approval_asked", item=item.id, run=run, wanted=item.title)
+        return item
+
+    async def _say(self, item: Approval) -> None:
         try:
             await self.tracker.comment(item.task, *comment_when_asked(item))
         except (NotFound, Unavailable) as error:  # it is in the inbox all the same
             log.warning("approval_not_said", item=item.id, error=str(error))
-        return item

@@ -1,7 +1,7 @@
 """Wishes become items: one a run and wish."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from entrance.ports import Cause
 from entrance.session import RunId
 from orchestrator.approvals.asking import MOST_A_RUN
 from orchestrator.approvals.deciding import Decision
-from orchestrator.domain.approval import ApprovalState, Verb
+from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.run import Run, RunState
-from tests.fakes.approvals import Inbox
+from tests.fakes.approvals import FakeApprovals, Inbox
 from tests.fakes.run import a_run
 from tests.fakes.world import ENGAGEMENT, TASK, FakeWorld
 
@@ -118,6 +118,23 @@ async def test_a_run_can_not_flood_the_inbox(inbox: Inbox) -> None:
     other = a_run()
     await inbox.fakes.runs.create(other)
     assert (await inbox.asking.ask(other.id, URL, "GET", "x")).run == other.id
+
+
+async def test_nor_by_asking_for_everything_at_once(inbox: Inbox) -> None:
+    class Slow(FakeApprovals):
+        async def of_run(self, run: RunId) -> Sequence[Approval]:
+            found = await super().of_run(run)
+            await asyncio.sleep(0)
+            return found
+
+    inbox.store = Slow()
+    run, asking = await running(inbox), inbox.asking
+    urls = [f"{URL}/{number}" for number in range(2 * MOST_A_RUN)]
+    came = await asyncio.gather(
+        *(asking.ask(run.id, url, "GET", "x") for url in urls), return_exceptions=True
+    )
+    assert len(inbox.store.items) == MOST_A_RUN
+    assert sum(isinstance(one, Conflict) for one in came) == MOST_A_RUN
 
 
 async def test_an_outage_of_polarion_loses_no_wish(inbox: Inbox) -> None:
