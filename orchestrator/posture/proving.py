@@ -17,7 +17,15 @@ import structlog
 from entrance.errors import Conflict, NotFound, SandgateError, Unavailable
 from orchestrator.ports import Clock
 from orchestrator.posture.ports import Battery, Findings, Shelf, Tell, Waiver
-from orchestrator.posture.report import Acceptance, Configuration, Report, Signer, Tried, Why
+from orchestrator.posture.report import (
+    Acceptance,
+    Configuration,
+    Report,
+    Signer,
+    Tried,
+    Why,
+    accepted_by,
+)
 
 log = structlog.get_logger()
 
@@ -172,10 +180,8 @@ class Proving:
     def _in_force(self, report: Report) -> list[Acceptance]:
         now = self.clock.now()
         failed = [tried for tried in report.probes if not tried.ok]
-        newest = {word.probe: word for word in self._acceptances}
-        return [
-            newest[t.name] for t in failed if t.name in newest and newest[t.name].covers(t, now)
-        ]
+        words = (accepted_by(tried, self._acceptances, now) for tried in failed)
+        return [word for word in words if word is not None]
 
     def _reported(
         self, why: Why, configuration: Configuration, began_at: datetime, found: Findings

@@ -155,10 +155,22 @@ class Acceptance(Signed):
     report: str
     """The report that showed it."""
 
-    def covers(self, tried: Tried, now: datetime) -> bool:
-        """Whether it accepts what was tried."""
-        lasts = self.until is None or now < self.until
-        return lasts and (self.probe, self.found) == (tried.name, tried.found)
+    def is_about(self, tried: Tried) -> bool:
+        """Whether it is about exactly what was found."""
+        return (self.probe, self.found) == (tried.name, tried.found)
+
+    def lasts(self, now: datetime) -> bool:
+        """Whether it isn't over."""
+        return self.until is None or now < self.until
+
+
+def accepted_by(tried: Tried, words: Sequence[Acceptance], now: datetime) -> Acceptance | None:
+    """The newest of these words, oldest first, on what was found; none when it is over [pure].
+
+    A later word takes the place of the one before, also where it ends sooner.
+    """
+    word = next((word for word in reversed(words) if word.is_about(tried)), None)
+    return word if word is not None and word.lasts(now) else None
 
 
 class Report(Signed):
@@ -190,11 +202,8 @@ class Report(Signed):
     def failures(self, accepted: Sequence[Acceptance] = (), *, now: datetime) -> list[Tried]:
         """What failed and isn't accepted, by the report's own acceptances or by these."""
         words = [*self.accepted, *accepted]
-        return [
-            tried
-            for tried in self.probes
-            if not tried.ok and not any(word.covers(tried, now) for word in words)
-        ]
+        failed = [tried for tried in self.probes if not tried.ok]
+        return [tried for tried in failed if accepted_by(tried, words, now) is None]
 
 
 def as_json(signed: Signed) -> bytes:

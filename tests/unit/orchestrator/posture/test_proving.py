@@ -215,6 +215,20 @@ async def test_an_acceptance_ends_when_it_was_said_to() -> None:
     assert "one" in proving.closed
 
 
+async def test_a_later_acceptance_takes_the_place_of_the_one_before() -> None:
+    """Else nobody could put an end to one that was given without a date."""
+    site = Site(battery=FakeBattery({"one": "reached", "two": "closed"}))
+    proving = site.proving()
+    await proving.prove("by hand")
+    await proving.accept(Waiver("one", "known", "lead"))
+    await proving.prove("by hand")
+    await proving.accept(Waiver("one", "until the new switch", "lead", site.clock.now() + DAY))
+    assert not proving.closed
+    site.clock.advance(DAY.total_seconds())
+    assert proving.told()["accepted"] == []
+    assert "one" in proving.closed
+
+
 async def test_only_what_failed_now_can_be_accepted() -> None:
     site = Site(battery=FakeBattery({"one": "reached", "two": "closed"}))
     proving = site.proving()
