@@ -2,7 +2,8 @@
 
 - `probe`: what a probe is. `battery`: every probe there is. `wire`: the bytes that some of them send.
 - `judging`: from probes to orders for a sandbox, from what was found to results [pure].
-- `report`: the signed report, the configuration that it is of, and what people accepted [pure].
+- `report`: the report, the configuration that it is of, and what people accepted [pure].
+- `signed`: what is signed with the installation's key, and how that is verified [pure].
 - `gate`: why no run may start now: the quick probe of the network, and the battery's latest report.
 - `proving`: runs the battery when it is due, and keeps what it found; `ports`: what that needs.
 """

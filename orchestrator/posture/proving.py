@@ -17,15 +17,8 @@ import structlog
 from entrance.errors import Conflict, NotFound, SandgateError, Unavailable
 from orchestrator.ports import Clock
 from orchestrator.posture.ports import Battery, Findings, Shelf, Tell, Waiver
-from orchestrator.posture.report import (
-    Acceptance,
-    Configuration,
-    Report,
-    Signer,
-    Tried,
-    Why,
-    accepted_by,
-)
+from orchestrator.posture.report import Acceptance, Configuration, Report, Tried, Why, refusal
+from orchestrator.posture.signed import Signer
 
 log = structlog.get_logger()
 
@@ -178,10 +171,7 @@ class Proving:
         return "schedule" if since >= self.every else None
 
     def _in_force(self, report: Report) -> list[Acceptance]:
-        now = self.clock.now()
-        failed = [tried for tried in report.probes if not tried.ok]
-        words = (accepted_by(tried, self._acceptances, now) for tried in failed)
-        return [word for word in words if word is not None]
+        return report.in_force(self._acceptances, now=self.clock.now())
 
     def _reported(
         self, why: Why, configuration: Configuration, began_at: datetime, found: Findings
@@ -200,13 +190,3 @@ class Proving:
             skipped=dict(found.skipped),
         )
         return report.model_copy(update={"accepted": self._in_force(report)}).signed(self.signer)
-
-
-def refusal(failures: Sequence[Tried]) -> str:
-    """Why no run starts, and what a person can do about it [pure]."""
-    told = "; ".join(f"{t.name} (found: {t.found}; promised: {t.promise})" for t in failures[:3])
-    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""  # noqa: PLR2004
-    return (
-        f"the walls of the sandboxes don't hold: {told}{more}. Mend it and run `sandgate posture run`,"
-        f" or accept it: `sandgate posture accept {failures[0].name} --why ... --by ...`"
-    )

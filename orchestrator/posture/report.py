@@ -1,66 +1,17 @@
-"""A report of the battery: typed, signed, and to be verified without us [pure].
-
-What is signed is the report as JSON without its signature: keys sorted, no blanks, UTF-8.
-"""
+"""A report of the battery, the configuration that it is of, and what people accepted of it [pure]."""
 
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, Self
+from typing import Literal, Self
 
 import orjson
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from orchestrator.posture.judging import Result
+from orchestrator.posture.signed import Form, Signed
 
 Why = Literal["installation", "change", "failure", "schedule", "by hand"]
-
-
-class Signer(Protocol):
-    """Signs with the installation's key."""
-
-    @property
-    def key_id(self) -> str:
-        """Which key it is."""
-        ...
-
-    def sign(self, payload: bytes) -> bytes:
-        """The payload's Ed25519 signature."""
-        ...
-
-
-class Form(BaseModel):
-    """What the forms of this page share."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Signed(Form):
-    """Something that carries a signature over all the rest of it."""
-
-    key_id: str = ""
-    """The id of the installation's key."""
-    signature: str = ""
-    """Ed25519, hex, over the JSON of all other fields."""
-
-    def payload(self) -> bytes:
-        """What is signed."""
-        fields = self.model_dump(mode="json", exclude={"signature"})
-        return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
-
-    def signed(self, signer: Signer) -> Self:
-        """The same, signed."""
-        named = self.model_copy(update={"key_id": signer.key_id, "signature": ""})
-        return named.model_copy(update={"signature": signer.sign(named.payload()).hex()})
-
-    def verify(self, key: Ed25519PublicKey) -> None:
-        """Return when the signature is the key's. Raises: ValueError."""
-        try:
-            key.verify(bytes.fromhex(self.signature), self.payload())
-        except (InvalidSignature, ValueError) as error:
-            raise ValueError("the signature is not the installation's: it was changed") from error
 
 
 class Configuration(Form):
@@ -196,17 +147,29 @@ class Report(Signed):
     """Everything that was tried."""
     skipped: dict[str, str] = Field(default_factory=dict)
     """What was not tried here, and why."""
-    accepted: list[Acceptance] = []
+    accepted: list[Acceptance] = Field(default_factory=list)
     """What people accepted of the failures."""
 
     def failures(self, accepted: Sequence[Acceptance] = (), *, now: datetime) -> list[Tried]:
         """What failed and isn't accepted, by the report's own acceptances or by these."""
         words = [*self.accepted, *accepted]
-        failed = [tried for tried in self.probes if not tried.ok]
-        return [tried for tried in failed if accepted_by(tried, words, now) is None]
+        return [tried for tried in self._failed if accepted_by(tried, words, now) is None]
+
+    def in_force(self, accepted: Sequence[Acceptance], *, now: datetime) -> list[Acceptance]:
+        """Those of these acceptances by which what failed is accepted."""
+        words = (accepted_by(tried, accepted, now) for tried in self._failed)
+        return [word for word in words if word is not None]
+
+    @property
+    def _failed(self) -> list[Tried]:
+        return [tried for tried in self.probes if not tried.ok]
 
 
-def as_json(signed: Signed) -> bytes:
-    """A report or an acceptance as its file has it."""
-    fields: dict[str, Any] = signed.model_dump(mode="json")
-    return orjson.dumps(fields, option=orjson.OPT_INDENT_2) + b"\n"
+def refusal(failures: Sequence[Tried]) -> str:
+    """Why no run starts, and what a person can do about it [pure]."""
+    told = "; ".join(f"{t.name} (found: {t.found}; promised: {t.promise})" for t in failures[:3])
+    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""  # noqa: PLR2004
+    return (
+        f"the walls of the sandboxes don't hold: {told}{more}. Mend it and run `sandgate posture run`,"
+        f" or accept it: `sandgate posture accept {failures[0].name} --why ... --by ...`"
+    )

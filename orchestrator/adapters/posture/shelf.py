@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import ValidationError
 
 from entrance.errors import Unavailable
-from orchestrator.posture.report import Acceptance, Report, Signed, as_json
+from orchestrator.posture.report import Acceptance, Report
+from orchestrator.posture.signed import Signed, as_json
 
 log = structlog.get_logger()
 

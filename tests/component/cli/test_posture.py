@@ -10,7 +10,8 @@ from structlog.testing import capture_logs
 
 from entrance.errors import Unavailable
 from orchestrator.cli.codes import Code
-from orchestrator.posture.report import Report, as_json
+from orchestrator.posture.report import Report
+from orchestrator.posture.signed import as_json
 from orchestrator.stack.installation import Installation
 from tests.fakes.posture import Key, report, tried
 from tests.servers.api import Api

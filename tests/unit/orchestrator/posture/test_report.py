@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from orchestrator.posture.report import Acceptance, Report, as_json
+from orchestrator.posture.report import Acceptance, Report
+from orchestrator.posture.signed import as_json
 from tests.fakes.posture import AT, CONFIGURATION, Key, report, tried
 
 
