@@ -1,5 +1,6 @@
 """What all connections share: the policy in force, what runs have used, the log, the certificates."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,14 +117,16 @@ class Door:
         try:
             # Before anybody else can decide: two requests don't share one use.
             self.usage.request(sandbox.run, allow.rule, counted=counted)
-        except OSError as error:
-            return Deny(f"what was used can't be kept: {error.strerror}", Cause.NOT_RECORDED)
-        try:
             seq = await self.recorder.decided(attempt.decided(allow))
+        except OSError as error:
+            why = f"what was used can't be kept: {error.strerror}"
         except Unrecorded as error:
+            why = f"nothing goes out unrecorded: {error}"
+        else:
+            return Exchange(seq, sandbox.run, allow, attempt=attempt)
+        with suppress(OSError):  # it is kept with what is used next
             self.usage.give_back(sandbox.run, allow.rule, counted=counted)
-            return Deny(f"nothing goes out unrecorded: {error}", Cause.NOT_RECORDED)
-        return Exchange(seq, sandbox.run, allow, attempt=attempt)
+        return Deny(why, Cause.NOT_RECORDED)
 
     async def refuse(self, attempt: Attempt, refusal: Refusal) -> Refusal:
         """Have a refusal recorded; it is refused in any case."""

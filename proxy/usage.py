@@ -53,8 +53,10 @@ class Usage:
             self.save()
 
     def give_back(self, run: str, rule: str, *, counted: bool) -> None:
-        """A request that was counted and didn't leave. Raises: OSError."""
-        account = self._accounts[run]
+        """A request that was counted and didn't leave; its run may be over. Raises: OSError."""
+        account = self._accounts.get(run)
+        if account is None:
+            return
         account.requests -= 1
         self._changed = True
         if counted:

@@ -161,6 +161,20 @@ async def test_a_restarted_proxy_remembers_what_was_used(tmp_path: Path) -> None
         assert "as often as it allows" in answer.body.decode()
 
 
+async def test_a_use_that_cannot_be_kept_is_refused_and_not_used_up(world: Egress) -> None:
+    state, aside = world.folder / "state", world.folder / "aside"
+    await world.apply(sandbox(Rule(name="once", host=ALLOWED, uses=1), run="run-once"), other())
+    state.rename(aside)
+    answer = await ask(world, TO_ALLOWED, GET, sni=ALLOWED)
+    aside.rename(state)
+    assert answer.status == 503
+    assert "can't be kept" in answer.body.decode()
+    assert world.origin.connections == 0
+    assert await works(world)
+    assert (await ask(world, TO_ALLOWED, GET, sni=ALLOWED)).status == 403
+    await world.apply(sandbox(*RULES), other())
+
+
 async def test_a_proxy_that_dies_is_started_again(tmp_path: Path) -> None:
     async with egress(tmp_path) as world:
         before = world.status["pid"]

@@ -49,6 +49,14 @@ def test_a_run_that_has_ended_is_forgotten(file: Path) -> None:
     assert Usage(file).of("run-2").requests == 1
 
 
+def test_a_run_that_ended_meanwhile_gets_nothing_back(file: Path) -> None:
+    usage = Usage(file)
+    usage.request("run-1", "once", counted=True)
+    usage.forget_all_but([])
+    usage.give_back("run-1", "once", counted=True)
+    assert usage.of("run-1") == Used()
+
+
 def test_a_file_that_holds_no_accounts_isnt_taken_for_nothing_used(file: Path) -> None:
     file.write_text("[")
     with pytest.raises(ValueError, match="Invalid JSON"):
