@@ -2,6 +2,7 @@
 
 import mmap
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ def trail(shelf: Shelf, run: RunId, since: datetime | None = None) -> list[dict[
     found: list[dict[str, Any]] = []
     for number in shelf.segments():
         if since is None or not _sealed_before(shelf.seal(number), since):
-            lines = (orjson.loads(raw) for raw in lines_with(mark, shelf.segment(number)))
-            found += [line for line in lines if line.get("run") == run]
+            with suppress(FileNotFoundError):  # retention has removed it meanwhile
+                lines = [orjson.loads(raw) for raw in lines_with(mark, shelf.segment(number))]
+                found += [line for line in lines if line.get("run") == run]
     return found
 
 

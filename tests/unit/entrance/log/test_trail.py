@@ -47,5 +47,13 @@ async def test_segments_that_were_closed_before_the_run_are_not_read(tmp_path: P
     assert len(trail(shelf, RunId("old"))) == 1
 
 
+async def test_a_segment_that_goes_while_the_log_is_read_is_passed_over(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    await log.decided(Decided("tool_call", "a", Deny("no"), session("mine")))
+    await log.close()
+    Shelf(tmp_path).segment(9).symlink_to("gone")
+    assert len(trail(Shelf(tmp_path), RunId("mine"))) == 1
+
+
 def test_no_log_is_no_trail(tmp_path: Path) -> None:
     assert trail(Shelf(tmp_path / "none"), RunId("x")) == []
