@@ -27,7 +27,6 @@ from entrance.log.records import Audit, Decided, Outcome, Request, Traffic
 from entrance.session import RepoGrant, Session
 
 RESULT = "application/x-git-receive-pack-result"
-_SHA256_HEX = 64
 _NO_OPTIONS = "push options are not taken, as hosts do more for them than move a branch"
 """GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
 
@@ -98,8 +97,7 @@ class Pusher:
         existing = [update for update in head.updates if not update.creates]
         if not existing:
             return {}
-        kind = "sha256" if len(existing[0].old) == _SHA256_HEX else "sha1"
-        question = encode_question((update.ref for update in existing), kind)
+        question = encode_question((update.ref for update in existing), head.hash_name)
         headers = request_headers({"Git-Protocol": "version=2"})
         reader = AliasReader()
         try:
@@ -117,11 +115,7 @@ class Pusher:
         }
 
     async def _forward(
-        self,
-        request: web.Request,
-        grant: RepoGrant,
-        push: "Passing",
-        seq: int,
+        self, request: web.Request, grant: RepoGrant, push: Passing, seq: int
     ) -> web.StreamResponse:
         head, body, watched = push.head, push.body, push.watched
         relay = Relay(request, RESULT)

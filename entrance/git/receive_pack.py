@@ -7,14 +7,18 @@ push. What is judged is what is forwarded: `PushHead.raw` holds the very bytes.
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from entrance.git.pktline import Mark, PktBuffer, ProtocolError
 from entrance.git.refs import RefUpdate
+
+Hash = Literal["sha1", "sha256"]
 
 MAX_HEAD_BYTES = 1 << 20
 MAX_UPDATES = 64
 MAX_NAME_BYTES = 4096
 """A longer name could not be told back in a report; the ref rules allow far less."""
+_SHA256_HEX = 64
 _OID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHALLOW = b"shallow "
 _CERTIFICATE = b"push-cert"
@@ -36,6 +40,11 @@ class PushHead:
     def asks_nothing(self) -> bool:
         """No command: git's probe before a large push, or a shallow clone with nothing to push."""
         return not self.updates and not self.signed
+
+    @property
+    def hash_name(self) -> Hash:
+        """How its repository names objects."""
+        return "sha256" if len(self.updates[0].new) == _SHA256_HEX else "sha1"
 
 
 class HeadParser:

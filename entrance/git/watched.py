@@ -6,19 +6,19 @@ in it the host gets a beginning that it can't use.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 
 from entrance.git.body import BodyError, RequestBody
 from entrance.git.pack import PackReader
 from entrance.git.pktline import ProtocolError
-from entrance.git.receive_pack import PushHead
+from entrance.git.receive_pack import Hash, PushHead
 from entrance.honeytokens.canaries import Canary
 from entrance.honeytokens.traps import Traps
 from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
 from entrance.session import Session
 
-_SHA256_HEX = 64
+_OID_BYTES: Mapping[Hash, int] = {"sha1": 20, "sha256": 32}
 
 
 class Watched:
@@ -45,7 +45,7 @@ class Watched:
 
     async def push(self, head: PushHead, body: RequestBody) -> AsyncIterator[bytes]:
         """The whole body of a push. Raises: BodyError."""
-        reader = PackReader(_oid_bytes(head))
+        reader = PackReader(_OID_BYTES[head.hash_name])
         if head.rest:
             await self._look(reader, head.rest)
         yield head.raw + head.rest
@@ -85,8 +85,3 @@ async def report(watch: Watch, session: Session, watched: Watched, attempt: Atte
     """Have it recorded when something was found, and the alarm raised. Raises: Unavailable."""
     if watched.found:
         await watch.refuse(session, watched.found, watched.where, attempt)
-
-
-def _oid_bytes(head: PushHead) -> int:
-    """How long an object's id is in this repository."""
-    return 32 if len(head.updates[0].new) == _SHA256_HEX else 20

@@ -120,18 +120,18 @@ class ModelGateway:
         return None
 
     async def _judged(
-        self, request: web.Request, counter: _Counter, asked: Asked, noted: Mapping[str, str]
+        self, request: web.Request, counter: _Counter, asked: Asked, note: Mapping[str, str]
     ) -> web.StreamResponse:
         session, model = request[SESSION], f"{counter.provider.name}:{asked.model}"
         dialect, endpoint = counter.dialect, counter.endpoint
         judged = await self._judge.judge(session, model, dialect, endpoint, asked)
         if isinstance(judged, Refused):
-            await self._record(request, model[:200], judged.decision, {**judged.detail, **noted})
+            await self._record(request, model[:200], judged.decision, {**judged.detail, **note})
             code = str(judged.detail.get("refused", "refused"))
             reason = judged.decision.reason
             return refuse(dialect, judged.status, code, reason, judged.headers)
         asked_for = _request(counter.provider.url(endpoint.path))
-        detail = {**judged.detail, **noted}
+        detail = {**judged.detail, **note}
         record = Decided(
             "model_call", model[:200], Allow(), session, detail=detail, request=asked_for
         )
