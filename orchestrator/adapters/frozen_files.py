@@ -1,12 +1,12 @@
 """What is known of frozen sandboxes, one JSON file each. Blocking."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from entrance.errors import Malformed, Unavailable
+from entrance.log.shelf import put
 from entrance.session import RunId
 from orchestrator.domain.frozen import Frozen
 
@@ -32,14 +32,9 @@ class FrozenFiles:
     def save(self, frozen: Frozen) -> None:
         """On the disk when it returns, whole or not at all. Raises: Unavailable."""
         path = self._path(frozen.run)
-        part = path.with_suffix(".part")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with part.open("wb") as file:
-                file.write(_FROZEN.dump_json(frozen, indent=1))
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
+            put(path, _FROZEN.dump_json(frozen, indent=1))
         except OSError as error:
             raise Unavailable(f"{path} can't be written: {error.strerror}") from error
 
