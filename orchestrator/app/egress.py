@@ -33,7 +33,7 @@ from orchestrator.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class AnnouncingDoor:
-    """`orchestrator.runner.world.Door`: the register of sessions, and who has to know of a change."""
+    """`orchestrator.runner.ports.Door`: the register of sessions, and who has to know of a change."""
 
     registry: SessionRegistry
     changed: Callable[[], None]

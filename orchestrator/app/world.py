@@ -18,7 +18,8 @@ from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.world import Limits, NoEgress, World
+from orchestrator.runner.ports import NoEgress
+from orchestrator.runner.world import Limits, World
 from orchestrator.settings import Settings
 
 HEARTBEATS_PER_TTL = 4

@@ -1,5 +1,6 @@
 """Does the steps that `domain.plan` plans, one module a step; every step may be done twice.
 
+- `ports`: what the steps need of the doors.
 - `world`: what the steps work with, and the two ways in which they change a run.
 - `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
 - `planting`: honeytokens, before the agent comes.

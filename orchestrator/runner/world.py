@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from entrance.errors import Conflict
 from entrance.model.provider import dialect_of
-from entrance.session import RunId, Session
+from entrance.session import RunId
 from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
 from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
@@ -18,6 +18,7 @@ from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
+from orchestrator.runner.ports import Door, Egress, NoEgress
 
 OWN = "phase"
 """The kind of event that is ours; a harness's own lines never have it."""
@@ -27,60 +28,6 @@ RACES = 20
 
 type Unnumbered = Sequence[tuple[str, Mapping[str, Any]]]
 """Events before they have a number: kind and data."""
-
-
-class Door(Protocol):
-    """The door's register of sessions."""
-
-    def open(self, session: Session) -> None:
-        """From now on the session's token opens the door from its address."""
-        ...
-
-    def close(self, run: RunId) -> None:
-        """The run's token opens nothing any more. Idempotent."""
-        ...
-
-
-class Egress(Protocol):
-    """What sandboxes may reach of the internet."""
-
-    def environment(self, run: Run) -> Mapping[str, str]:
-        """Variables that lead the sandbox's tools to what it may reach."""
-        ...
-
-    def way_out(self, token: str) -> Mapping[str, str]:
-        """Variables that lead the programs of the run with this token to the proxy."""
-        ...
-
-    async def admit(self, run: Run) -> Sequence[str]:
-        """Have the policy of a run's open session in force; says what of the wishes isn't in it.
-
-        Raises: Unavailable when it isn't in force in time: then nothing of the run may start.
-        """
-        ...
-
-    def reaches(self, run: RunId) -> Sequence[str] | None:
-        """What is open to a run, in lines; None where nothing of the internet can be."""
-        ...
-
-
-class NoEgress:
-    """Of the internet nothing is reached, and there is nothing to wait for."""
-
-    def environment(self, run: Run) -> Mapping[str, str]:
-        del run
-        return {}
-
-    def way_out(self, token: str) -> Mapping[str, str]:
-        del token
-        return {}
-
-    async def admit(self, run: Run) -> Sequence[str]:
-        del run
-        return ()
-
-    def reaches(self, run: RunId) -> None:
-        del run
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from orchestrator.reconciler import Reconciler
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.world import Egress, Limits, NoEgress, World
+from orchestrator.runner.ports import Egress, NoEgress
+from orchestrator.runner.world import Limits, World
 from tests.fakes.clock import FakeClock
 from tests.fakes.frozen import FakeFrozenStore
 from tests.fakes.runs import FakeRuns

@@ -17,7 +17,7 @@ DOCS, PYPI = Policy(presets=("docs",)), Policy(presets=("pypi",))
 
 @dataclass
 class Gate:
-    """`orchestrator.runner.world.Egress` that notes what had happened when it was asked."""
+    """`orchestrator.runner.ports.Egress` that notes what had happened when it was asked."""
 
     world: FakeWorld
     away: bool = False
