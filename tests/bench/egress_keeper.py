@@ -13,13 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from entrance.log.egress_log import EgressLog
 from entrance.log.recorder import Recorder
 from entrance.log.signing import Signer
-from entrance.session import Session
-
-
-class _Nobody:
-    def at(self, address: str) -> Session | None:
-        del address
-        return None
+from entrance.registry import SessionRegistry
 
 
 async def _keep(folder: Path, socket: Path) -> None:
@@ -30,7 +24,7 @@ async def _keep(folder: Path, socket: Path) -> None:
         lambda: datetime.now(UTC),  # noqa: TID251 - a bench runs by the real clock
         installation="bench",
     )
-    recorder = Recorder(log, _Nobody())
+    recorder = Recorder(log, SessionRegistry())
     await recorder.open(socket)
     await asyncio.Event().wait()
 

@@ -1,20 +1,13 @@
 """Collectors of syslog and HTTP that keep what they get, each in a thread of its own."""
 
-import datetime as dt
-import ipaddress
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.servers.posts import Post, taking_posts
 
 LOCALHOST = "127.0.0.1"
 
@@ -109,14 +102,6 @@ def _beside(serve: Callable[[], None], server: socket.socket) -> Iterator[None]:
 
 
 @dataclass
-class Post:
-    """A request that was got."""
-
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass
 class HttpCollector:
     """Where it listens, what it got, and what it answers: statuses in turn, then 204."""
 
@@ -133,69 +118,12 @@ class HttpCollector:
 def http() -> Iterator[HttpCollector]:
     """A collector of POSTs; those that it refuses are not among those that it got."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = collector.answers.pop(0) if collector.answers else 204
-            if status < 300:
-                collector.got.append(Post(dict(self.headers), body))
-            self.send_response(status)
-            self.send_header("Retry-After", "0")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def take(post: Post) -> int:
+        status = collector.answers.pop(0) if collector.answers else 204
+        if status < 300:
+            collector.got.append(post)
+        return status
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer((LOCALHOST, 0), Handler) as server:
-        collector = HttpCollector(server.server_address[1])
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield collector
-        finally:
-            server.shutdown()
-            thread.join(5)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A certificate for 127.0.0.1 that vouches for itself."""
-
-    certificate: Path
-    with_key: Path
-
-    @property
-    def context(self) -> ssl.SSLContext:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.with_key)
-        return context
-
-
-def certificate(folder: Path) -> Certificate:
-    """Make one in a folder."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "collector of the tests")])
-    now = dt.datetime.now(dt.UTC)  # noqa: TID251 - a certificate must be valid in the real time
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(minutes=5))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(LOCALHOST))]),
-            critical=False,
-        )
-        .sign(key, hashes.SHA256())
-    )
-    pem = made.public_bytes(serialization.Encoding.PEM)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "cert.pem").write_bytes(pem)
-    (folder / "both.pem").write_bytes(pem + private)
-    return Certificate(folder / "cert.pem", folder / "both.pem")
+    with taking_posts(take) as port:
+        collector = HttpCollector(port)
+        yield collector

@@ -19,6 +19,7 @@ from orchestrator.cli.codes import Code
 from orchestrator.stack.installation import Installation
 from tests.fakes.egress_log import FakeEgressLog
 from tests.servers import collector as collectors
+from tests.servers.certificates import certificate
 from tests.servers.command import sandgate, sandgate_beside
 from tests.waiting import until
 
@@ -287,7 +288,7 @@ async def test_an_export_by_http_shows_its_secret_to_nobody_else(tmp_path: Path)
 
 @pytest.mark.usefixtures("log")
 async def test_an_export_over_syslog_and_tls(tmp_path: Path) -> None:
-    made = collectors.certificate(tmp_path)
+    made = certificate(tmp_path)
     with collectors.tcp(made.context) as got:
         done = await sandgate_beside(
             "egress", "export", f"tls://127.0.0.1:{got.port}", "--to", "syslog",

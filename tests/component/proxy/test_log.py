@@ -19,21 +19,13 @@ from entrance.log.recorder import Recorder
 from entrance.log.shelf import Shelf
 from entrance.log.signing import Signer
 from entrance.log.verify import verify
-from entrance.session import Session
+from entrance.registry import SessionRegistry
 from tests.servers.asking import ask, connect, line, plain
 from tests.servers.egress import ALLOWED, Egress, egress
 from tests.waiting import until
 
 SIGNER = Signer(Ed25519PrivateKey.generate())
 TO_ALLOWED = connect(f"{ALLOWED}:443")
-
-
-class Nobody:
-    """`entrance.ports.Addresses` without sessions."""
-
-    def at(self, address: str) -> Session | None:
-        del address
-        return None
 
 
 @asynccontextmanager
@@ -43,7 +35,7 @@ async def recorded(world: Egress) -> AsyncIterator[Path]:
     folder = world.folder / "log"
     folder.mkdir(exist_ok=True)
     log = EgressLog(folder, SIGNER, lambda: datetime.now(UTC))  # noqa: TID251 - nothing is compared
-    recorder = Recorder(log, Nobody())
+    recorder = Recorder(log, SessionRegistry())
     await recorder.open(world.folder / "log.sock")
     try:
         yield folder

@@ -77,13 +77,16 @@ async def test_a_run_that_begins_while_it_looks_keeps_its_sandbox(world: FakeWor
     assert (await world.runs.get(left)).active
 
 
-async def test_one_that_can_not_be_removed_shields_no_other(world: FakeWorld) -> None:
-    class Stubborn(FakeSandboxes):
-        async def kill(self, run: RunId) -> None:
-            if run == "first":
-                raise Unavailable("the engine is busy with it")
-            await super().kill(run)
+class Stubborn(FakeSandboxes):
+    """Of these the first can't be killed."""
 
+    async def kill(self, run: RunId) -> None:
+        if run == "first":
+            raise Unavailable("the engine is busy with it")
+        await super().kill(run)
+
+
+async def test_one_that_can_not_be_removed_shields_no_other(world: FakeWorld) -> None:
     world.sandboxes = Stubborn()
     box(world, "first")
     box(world, "second")
@@ -132,12 +135,6 @@ async def test_a_run_that_was_over_before_the_walls_fell_keeps_its_own_end(
 async def test_one_sandbox_that_can_not_be_ended_shields_no_other_and_is_told(
     world: FakeWorld,
 ) -> None:
-    class Stubborn(FakeSandboxes):
-        async def kill(self, run: RunId) -> None:
-            if run == "first":
-                raise Unavailable("the engine is busy with it")
-            await super().kill(run)
-
     world.sandboxes = Stubborn()
     box(world, "first")
     box(world, "second")

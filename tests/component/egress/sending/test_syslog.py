@@ -15,6 +15,7 @@ from orchestrator.egress.sending.streams import Collector, SyslogTarget
 from tests.component.egress.sending.exporting import ORIGIN, Kept, sent, wait_for
 from tests.fakes.egress_log import FakeEgressLog
 from tests.servers import collector as collectors
+from tests.servers.certificates import certificate
 
 
 def texts(got: Sequence[bytes]) -> list[int]:
@@ -77,7 +78,7 @@ def test_a_collector_that_has_closed_is_connected_to_again(
 def test_syslog_over_tls_checks_who_it_talks_to(
     log: FakeEgressLog, cursor: CursorFile, tmp_path: Path
 ) -> None:
-    made = collectors.certificate(tmp_path)
+    made = certificate(tmp_path)
     with collectors.tcp(made.context) as got:
         stranger = SyslogTarget(Collector.at(f"tls://127.0.0.1:{got.port}"), "host")
         with pytest.raises(Unavailable, match="certificate verify failed"):
@@ -94,7 +95,7 @@ def test_syslog_over_tls_checks_who_it_talks_to(
 def test_a_collector_may_ask_for_our_certificate(
     log: FakeEgressLog, cursor: CursorFile, tmp_path: Path
 ) -> None:
-    made = collectors.certificate(tmp_path)
+    made = certificate(tmp_path)
     context = made.context
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(made.certificate)
