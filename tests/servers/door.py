@@ -79,25 +79,10 @@ async def open_door(
     in_prompts: InPrompts = "note",
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
-    tools, secrets, meter = tools or FakeTools(), FakeSecretStore(), FakeMeter()
-    vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
-    for kind, name in SECRETS.items():
-        await vault.put(name, KEY, [model.url.removeprefix("http://")], kind)
-    registry, token, alarm = SessionRegistry(), new_run_token(), FakeAlarm()
-    session = Session(
-        run=RUN,
-        task=TaskId("PROJ/T-1"),
-        project="PROJ",
-        agent="bot",
-        address="127.0.0.1",
-        token_sha256=hash_token(token),
-        tools={"tracker": frozenset({"get_item"})},
-        models=frozenset(
-            {f"anthropic:{MODEL}", f"openai:{openai.MODEL}", f"google:{google.MODEL}"}
-        ),
-        budget_usd=Decimal(1),
-        honeytokens=(RUN,),
-    )
+    tools, meter, alarm = tools or FakeTools(), FakeMeter(), FakeAlarm()
+    secrets, vault = await _sealed(model)
+    registry, token = SessionRegistry(), new_run_token()
+    session = _session(token)
     registry.open(session)
     log = open_log(folder / "egress", disk=disk)
     async with git_session() as git_http, model_session(silence_s) as model_http:
@@ -114,23 +99,57 @@ async def open_door(
             tool_providers=[tools, *more],
             outbound=Outbound(git_http, model_http),
         )
-        runner = make_runner(app)
-        await runner.setup()
         try:
-            await web.TCPSite(runner, host, port).start()
-            url = f"http://{host}:{runner.addresses[0][1]}"
-            yield Door(
-                url,
-                token,
-                session,
-                registry,
-                folder / "egress",
-                meter,
-                secrets,
-                vault,
-                tools,
-                alarm,
-            )
+            async with _serving(app, host, port) as url:
+                yield Door(
+                    url=url,
+                    token=token,
+                    session=session,
+                    registry=registry,
+                    log=folder / "egress",
+                    meter=meter,
+                    secrets=secrets,
+                    vault=vault,
+                    tools=tools,
+                    alarm=alarm,
+                )
         finally:
-            await runner.cleanup()
             await log.close()
+
+
+async def _sealed(model: ModelServer) -> tuple[FakeSecretStore, Vault]:
+    """A vault with a key for each provider, good for this model only."""
+    secrets = FakeSecretStore()
+    vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
+    for kind, name in SECRETS.items():
+        await vault.put(name, KEY, [model.url.removeprefix("http://")], kind)
+    return secrets, vault
+
+
+def _session(token: str) -> Session:
+    return Session(
+        run=RUN,
+        task=TaskId("PROJ/T-1"),
+        project="PROJ",
+        agent="bot",
+        address="127.0.0.1",
+        token_sha256=hash_token(token),
+        tools={"tracker": frozenset({"get_item"})},
+        models=frozenset(
+            {f"anthropic:{MODEL}", f"openai:{openai.MODEL}", f"google:{google.MODEL}"}
+        ),
+        budget_usd=Decimal(1),
+        honeytokens=(RUN,),
+    )
+
+
+@asynccontextmanager
+async def _serving(app: web.Application, host: str, port: int) -> AsyncIterator[str]:
+    """Its URL."""
+    runner = make_runner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield f"http://{host}:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
