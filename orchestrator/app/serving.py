@@ -59,28 +59,12 @@ async def serve(settings: Settings) -> None:
     stop = _asked_to_stop()
     async with AsyncExitStack() as stack:
         parts = await make_parts(settings, stack)
-        inbox = parts.inbox
-        policy = inbox.policy
         proving = proving_of(settings, parts)
         posture = _posture(settings, proving)
-        reconciler = Reconciler(
-            parts.world,
-            new_run_id,
-            lambda: posture.closed or (policy.closed if policy else ""),
-            proving.told,
-        )
+        reconciler = _reconciler(parts, posture, proving)
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
         janitor = Janitor(parts.world, others=lambda: proving.battery.live)
-        watch = _disk_watch(settings, parts, janitor)
         freezing = Freezing(parts.world, queue.add, _alerts(settings, parts))
-        own: list[Loop] = [
-            parts.drops,
-            _retention(settings, parts),
-            LogFiles(settings.home / "log"),
-            freezing,
-            *watch,
-        ]
-        asked = (inbox.holds, inbox.keeping, *((policy,) if policy else ()))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
         checks = {**_checks(settings, parts, posture), "sandbox walls": proving.check}
@@ -101,9 +85,9 @@ async def serve(settings: Settings) -> None:
         )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
-            of_all: list[Loop] = [guard, posture, proving, janitor, queue, watcher, *own, *asked]
-            of_all.append(watching.following)
-            loops = [tasks.create_task(loop.run()) for loop in of_all]
+            of_runs: list[Loop] = [guard, posture, proving, janitor, queue, watcher, freezing]
+            others = [*_of_the_machine(settings, parts, janitor), watching.following]
+            loops = [tasks.create_task(loop.run()) for loop in (*of_runs, *others)]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
             await asyncio.gather(api.cleanup(), door.cleanup(), recorder.close())
@@ -121,6 +105,34 @@ def _asked_to_stop() -> asyncio.Event:
     return asked
 
 
+def _reconciler(parts: Parts, posture: Posture, proving: Proving) -> Reconciler:
+    policy = parts.inbox.policy
+    return Reconciler(
+        parts.world,
+        new_run_id,
+        lambda: posture.closed or (policy.closed if policy else ""),
+        proving.told,
+    )
+
+
+def _of_the_machine(settings: Settings, parts: Parts, janitor: Janitor) -> list[Loop]:
+    """What goes on whether or not there are runs: disks, logs, the inbox and its policy."""
+    inbox = parts.inbox
+    loops: list[Loop] = [
+        parts.drops,
+        _retention(settings, parts),
+        LogFiles(settings.home / "log"),
+        inbox.holds,
+        inbox.keeping,
+    ]
+    if isinstance(parts.disks, WatchedDisks):  # else the kernel does it
+        cap = settings.sandboxes.disk_mib * MIB
+        loops.append(DiskWatch(parts.disks, parts.world.runs, janitor.end, cap))
+    if inbox.policy:
+        loops.append(inbox.policy)
+    return loops
+
+
 def _retention(settings: Settings, parts: Parts) -> Retention:
     keep = timedelta(days=settings.sandboxes.keep_disks_days)
     world = parts.world
@@ -133,13 +145,6 @@ def _retention(settings: Settings, parts: Parts) -> Retention:
 def _alerts(settings: Settings, parts: Parts) -> Webhook | None:
     file = settings.alerts.url_file
     return Webhook(parts.http, file.read_text().strip(), settings.name) if file else None
-
-
-def _disk_watch(settings: Settings, parts: Parts, janitor: Janitor) -> list[DiskWatch]:
-    if not isinstance(parts.disks, WatchedDisks):
-        return []  # the kernel does it
-    cap = settings.sandboxes.disk_mib * MIB
-    return [DiskWatch(parts.disks, parts.world.runs, janitor.end, cap)]
 
 
 def _posture(settings: Settings, walls: Proving) -> Posture:
