@@ -1,6 +1,7 @@
 """What is said of items of the inbox: to people, on the task, and to the agent that asked [pure]."""
 
 from collections.abc import Mapping
+from datetime import UTC
 
 from orchestrator.domain.access import Wanted
 from orchestrator.domain.approval import Approval, ApprovalState
@@ -40,7 +41,7 @@ def comment_when_decided(item: Approval) -> tuple[str, str]:
     """Title and words of the comment on the task; the agent's next run gets to read it."""
     said = _SAID.get(item.state, str(item.state))
     scope = f" for {item.scope.kind} {item.scope.id}" if item.scope else ""
-    until = f" until {item.until:%Y-%m-%d %H:%M} UTC" if item.until else ""
+    until = f" until {item.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if item.until else ""
     lines = [f"{item.title}: {said}{scope}{until} by {item.decided_by}."]
     if item.note:
         lines.append(item.note)

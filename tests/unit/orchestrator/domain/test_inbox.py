@@ -1,0 +1,28 @@
+"""What is said of items of the inbox."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from orchestrator.domain.access import wanted
+from orchestrator.domain.approval import ApprovalState, Scope
+from orchestrator.domain.inbox import comment_when_decided, what_happens
+from tests.unit.orchestrator.domain.test_approval import ITEM
+
+
+def test_the_end_of_a_standing_rule_is_said_in_utc_wherever_it_was_written() -> None:
+    item = replace(
+        ITEM,
+        state=ApprovalState.STANDING,
+        decided_by="lead",
+        scope=Scope("project", "WEB"),
+        until=datetime.fromisoformat("2026-03-01T01:30:00+02:00"),
+    )
+    said = f"{ITEM.title}: allowed by a standing rule for project WEB until 2026-02-28 23:30 UTC by lead."
+    assert comment_when_decided(item) == (f"Decided: {ITEM.id}", said)
+
+
+def test_what_happens_names_the_port_where_it_is_not_the_schemes_own() -> None:
+    assert "through to https://a.example. No" in what_happens(wanted("https://a.example/x", "GET"))
+    assert "through to http://a.example:8080." in what_happens(
+        wanted("http://a.example:8080/x", "GET")
+    )
