@@ -84,6 +84,7 @@ def session_for(
     *,
     address: str,
     token_sha256: str,
+    sandbox: str = "",
     lender: Run | None = None,
     honeytokens: tuple[RunId, ...] = (),
 ) -> Session:
@@ -112,6 +113,7 @@ def session_for(
             *lent(lender),
         ),
         honeytokens=honeytokens,
+        sandbox=sandbox,
         unpriced_models=engagement.grants.unpriced_models,
     )
 

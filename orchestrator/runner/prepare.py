@@ -151,10 +151,10 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         order.engagement,
         address=sandbox.address,
         token_sha256=hash_token(token),
+        sandbox=sandbox.id,
         lender=await _lender(world, order.task),
         honeytokens=await whose_honeytokens(world, run),
     )
-    session = replace(session, sandbox=sandbox.id)
     facts = {**sandbox.facts, **({"posture": dict(order.walls)} if order.walls else {})}
     await world.amend(
         run.id, lambda r: changed(r, session=session, sandbox=sandbox.id, facts=facts)
