@@ -36,7 +36,7 @@ class FrozenRoutes:
         return web.json_response([frozen_json(one) for one in self.world.freezes.all()])
 
     async def show(self, request: web.Request) -> web.Response:
-        """One of them, with its container and where its task's disk is mounted."""
+        """One of them, with the id of its sandbox, whose container is `sandbox-ID`."""
         frozen = self.world.freezes.of(_run(request))
         if frozen is None:
             raise NotFound(f"no sandbox of a run {_run(request)} is frozen")
