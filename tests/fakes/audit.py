@@ -7,7 +7,7 @@ from entrance.log.records import Decided, Outcome
 
 
 class FakeAudit:
-    """`entrance.audit.Audit` for tests: what was recorded, in order."""
+    """`entrance.log.records.Audit` for tests: what was recorded, in order."""
 
     def __init__(self) -> None:
         self.down = False

@@ -17,7 +17,7 @@ from orchestrator.adapters.pocketbase.rows import Row
 
 
 class PocketBaseSecrets:
-    """`entrance.vault.SecretStore` over PocketBase. A row's id is made from the secret's name."""
+    """`entrance.vault.vault.SecretStore` over PocketBase. A row's id is made from the secret's name."""
 
     def __init__(self, store: PocketBase) -> None:
         self._store = store

@@ -23,6 +23,7 @@ async def test_orphans_are_adopted_and_reaped(execd: Daemon) -> None:
         return execd.children() == set()
 
     await until(none_left)
+    assert execd.children() == set()
 
 
 async def test_the_sweep_ends_what_a_run_left_behind_in_any_session(execd: Daemon) -> None:

@@ -88,7 +88,9 @@ async def test_an_answer_that_can_not_be_read_does_not_end_the_watch() -> None:
     added: list[str] = []
     odd = Odd(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     async with watching(Watcher(odd, FakeRuns(), added.append, 0.001)):
-        await until(lambda: TASK.id in added)
+        await until(lambda: bool(added))
+    assert set(added) == {TASK.id}
+    assert odd.comments, "the first answer was the one that can't be read"
 
 
 @asynccontextmanager

@@ -74,3 +74,4 @@ def test_a_free_port_may_be_listened_on() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     require_free_port("PocketBase", port)
+    assert port_holder(port) is None
