@@ -22,15 +22,14 @@ from orchestrator.domain.approval import (
     Verdict,
     decided,
 )
-from tests.fakes.approvals import FakeApprovals
+from tests.fakes.approvals import ITEM, FakeApprovals
 from tests.fakes.clock import START
 from tests.servers.pocketbase import pocketbase_server
 
 WANTED = wanted("https://a.example/x?y=ü".replace("ü", "%C3%BC"), "GET")
-ITEM = Approval(
-    id="a" * 15, kind="egress", run=RunId("run1"), task=TaskId("WEB/WEB-2"), project="WEB",
-    agent="bot-rex", engagement="WEB/WEB-1", wanted=wanted_json(WANTED), title=WANTED.title,
-    happens="It is sent.", why="für die Doku", asked_at=START, cause={"step": 3, "tool": "Bash"},
+FULL = replace(
+    ITEM, wanted=wanted_json(WANTED), title=WANTED.title, why="für die Doku",
+    cause={"step": 3, "tool": "Bash"},
 )  # fmt: skip
 
 
@@ -60,39 +59,39 @@ def items(kept: Kept) -> ApprovalStore:
 
 def numbered(number: int, state: ApprovalState = ApprovalState.WAITING) -> Approval:
     at = START + timedelta(minutes=number)
-    return replace(ITEM, id=f"{number:015d}", state=state, asked_at=at)
+    return replace(FULL, id=f"{number:015d}", state=state, asked_at=at)
 
 
 async def test_an_item_comes_back_as_it_was_made(items: ApprovalStore) -> None:
-    await items.create(ITEM)
-    assert await items.get(ITEM.id) == ITEM
+    await items.create(FULL)
+    assert await items.get(FULL.id) == FULL
     with pytest.raises(Conflict):
-        await items.create(replace(ITEM, why="another"))
+        await items.create(replace(FULL, why="another"))
     with pytest.raises(NotFound):
         await items.get("b" * 15)
 
 
 async def test_a_decided_item_comes_back_whole(items: ApprovalStore) -> None:
-    await items.create(ITEM)
-    rule = rule_of(ITEM.id, WANTED, Edits())
+    await items.create(FULL)
+    rule = rule_of(FULL.id, WANTED, Edits())
     verdict = Verdict(
         Verb.RULE, "lead", START, "fine", granted_of(rule), "", Scope("agent", "bot-rex"),
         START + timedelta(days=2),
     )  # fmt: skip
-    after = decided(ITEM, verdict)
+    after = decided(FULL, verdict)
     await items.replace(after)
-    assert await items.get(ITEM.id) == after
+    assert await items.get(FULL.id) == after
 
 
 async def test_of_two_who_decide_at_once_one_has_decided(items: ApprovalStore) -> None:
-    await items.create(ITEM)
+    await items.create(FULL)
     both = [
-        decided(ITEM, Verdict(verb, who, START))
+        decided(FULL, Verdict(verb, who, START))
         for verb, who in ((Verb.DENY, "lead"), (Verb.RUN, "boss"))
     ]
     results = await asyncio.gather(*map(items.replace, both), return_exceptions=True)
     assert [type(one) for one in results if one] == [Conflict]
-    assert await items.get(ITEM.id) in both
+    assert await items.get(FULL.id) in both
 
 
 async def test_the_newest_come_first_and_a_states_only(items: ApprovalStore) -> None:
@@ -112,19 +111,19 @@ async def test_only_what_opens_something_is_in_force(items: ApprovalStore) -> No
 
 async def test_items_are_found_by_their_run_and_their_task(items: ApprovalStore) -> None:
     strange = TaskId("WEB/' || task != '")
-    await items.create(ITEM)
+    await items.create(FULL)
     await items.create(replace(numbered(1), run=RunId("run2")))
     await items.create(replace(numbered(2), task=strange))
-    assert {one.id for one in await items.of_run(RunId("run1"))} == {ITEM.id, f"{2:015d}"}
-    assert {one.id for one in await items.of_task(ITEM.task)} == {ITEM.id, f"{1:015d}"}
+    assert {one.id for one in await items.of_run(RunId("run1"))} == {FULL.id, f"{2:015d}"}
+    assert {one.id for one in await items.of_task(FULL.task)} == {FULL.id, f"{1:015d}"}
     assert [one.id for one in await items.of_task(strange)] == [f"{2:015d}"]
 
 
 async def test_a_store_that_is_down_is_unavailable(kept: Kept) -> None:
     kept.take_down()
     for call in (
-        kept.items.create(ITEM), kept.items.get(ITEM.id), kept.items.replace(ITEM),
-        kept.items.in_force(), kept.items.listed(None, 1), kept.items.of_run(ITEM.run),
+        kept.items.create(FULL), kept.items.get(FULL.id), kept.items.replace(FULL),
+        kept.items.in_force(), kept.items.listed(None, 1), kept.items.of_run(FULL.run),
     ):  # fmt: skip
         with pytest.raises(Unavailable):
             await call

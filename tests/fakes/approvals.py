@@ -1,4 +1,4 @@
-"""The inbox in memory, a log that says what it is told to, and what was woken."""
+"""An item, the inbox in memory, a log that says what it is told to, and what was woken."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,14 @@ from orchestrator.approvals.deciding import Deciding
 from orchestrator.approvals.keeping import Keeping
 from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import IN_FORCE, Approval, ApprovalState
+from tests.fakes.clock import START
 from tests.fakes.world import FakeWorld
+
+ITEM = Approval(
+    id="a" * 15, kind="egress", run=RunId("run1"), task=TaskId("WEB/WEB-2"), project="WEB",
+    agent="bot-rex", engagement="WEB/WEB-1", wanted={}, title="GET https://a.example/x",
+    happens="It is sent.", why="the docs", asked_at=START,
+)  # fmt: skip
 
 
 class FakeApprovals:

@@ -1,11 +1,23 @@
-"""What is known of frozen sandboxes, and who is called, in memory."""
+"""One frozen sandbox; what is known of such, and who is called, in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from entrance.errors import SandgateError
-from entrance.session import RunId
+from entrance.session import RunId, TaskId
 from orchestrator.domain.frozen import Frozen
+from tests.fakes.clock import START
+
+FROZEN = Frozen(
+    run=RunId("r1"),
+    task=TaskId("DEMO/DEMO-7"),
+    at=START,
+    canary="aws-secret",
+    place="/home/agent/.aws/credentials",
+    where="a pushed pack",
+    door="git",
+    subject="host/team/thing.git",
+)
 
 
 @dataclass

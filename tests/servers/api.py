@@ -25,15 +25,18 @@ from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
+from orchestrator.domain.approval import Approval
 from orchestrator.domain.egress_compile import Compiled
+from orchestrator.domain.run import RunState
 from orchestrator.runner.world import World
 from tests.fakes.approvals import Inbox
 from tests.fakes.board import FakePeople, board_of
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
 from tests.fakes.posture import FakeBattery, proving_of
+from tests.fakes.run import a_run
 from tests.fakes.secrets import FakeSecretStore
-from tests.fakes.world import FakeWorld
+from tests.fakes.world import AGENT, ENGAGEMENT, TASK, FakeWorld
 
 TOKEN = "the-token-of-the-api"
 METRICS_TOKEN = "the-token-of-the-metrics"
@@ -125,6 +128,12 @@ class Api:
             metrics,
             metrics_token=METRICS_TOKEN,
         )
+
+    async def asked(self, url: str, why: str = "for the docs") -> Approval:
+        """What a run that goes on asks for waits in the inbox."""
+        run = a_run(task=TASK.id, engagement=ENGAGEMENT.id, agent=AGENT.bot, state=RunState.RUNNING)
+        await self.fakes.runs.create(run)
+        return await self.inbox.asking.ask(run.id, url, "GET", why)
 
     async def render(self) -> bytes:
         return b"# metrics\n"

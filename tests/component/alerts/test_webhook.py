@@ -10,7 +10,7 @@ from aiohttp import web
 
 from entrance.errors import Forbidden, Malformed, SandgateError, Unavailable
 from orchestrator.adapters.webhook import ATTEMPTS, Webhook
-from tests.unit.orchestrator.domain.test_frozen import FROZEN
+from tests.fakes.frozen import FROZEN
 
 PATH = "/hook/t0psecret"
 

@@ -5,26 +5,18 @@ from typing import Any
 import pytest
 
 from orchestrator.domain.access import Attempt
-from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.approval import ApprovalState
 from orchestrator.domain.egress_compile import Compiled
-from orchestrator.domain.run import RunState
 from proxy.policy import Rule
 from tests.fakes.clock import START
-from tests.fakes.run import a_run
-from tests.fakes.world import AGENT, ENGAGEMENT, TASK
+from tests.fakes.world import AGENT
 from tests.servers.api import Api
 
 URL = "https://docs.example/x"
 
 
-async def asked(api: Api, url: str = URL) -> Approval:
-    run = a_run(task=TASK.id, engagement=ENGAGEMENT.id, agent=AGENT.bot, state=RunState.RUNNING)
-    await api.fakes.runs.create(run)
-    return await api.inbox.asking.ask(run.id, url, "GET", "for the docs")
-
-
 async def test_what_waits_is_listed_with_all_that_a_person_needs(api: Api) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     (listed,) = (await api.ask("GET", "/api/approvals?state=waiting")).json
     assert listed == (await api.ask("GET", f"/api/approvals/{item.id}")).json
     assert (listed["title"], listed["why"], listed["agent"]) == (
@@ -42,7 +34,7 @@ async def test_what_waits_is_listed_with_all_that_a_person_needs(api: Api) -> No
     [("once", "allowed_once"), ("run", "allowed_run"), ("rule", "standing"), ("deny", "denied")],
 )
 async def test_it_is_decided_once(api: Api, verb: str, state: str) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     answer = await api.ask(
         "POST", f"/api/approvals/{item.id}/{verb}", {"note": "well", "as": "boss"}
     )
@@ -55,7 +47,7 @@ async def test_it_is_decided_once(api: Api, verb: str, state: str) -> None:
 
 
 async def test_a_rule_has_a_scope_a_day_and_what_a_person_made_of_it(api: Api) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     body = {
         "host": "*.docs.example", "paths": ["/en/**"], "scope": "agent", "until": "2030-01-01T00:00:00Z",
     }  # fmt: skip
@@ -72,7 +64,7 @@ async def test_a_rule_has_a_scope_a_day_and_what_a_person_made_of_it(api: Api) -
 
 
 async def test_a_rule_is_tried_on_the_record_before_anything_is_decided(api: Api) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     api.inbox.record.tried = [Attempt(START, "GET", "https://docs.example/y", "deny", "r1")]
     answer = await api.ask("POST", f"/api/approvals/{item.id}/try", {"paths": ["/**"]})
     assert answer.json == {
@@ -98,7 +90,7 @@ async def test_a_rule_is_tried_on_the_record_before_anything_is_decided(api: Api
 async def test_what_will_not_do_is_said_and_decides_nothing(
     api: Api, path: str, body: dict[str, Any], status: int, says: str
 ) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     answer = await api.ask("POST", f"/api/approvals/{item.id}/{path}", body)
     assert answer.status == status
     assert says in answer.error["message"]

@@ -7,10 +7,10 @@ import pytest
 from entrance.session import RunId
 from orchestrator.domain.run import RunState, changed
 from orchestrator.ports import Sandbox
+from tests.fakes.frozen import FROZEN
 from tests.fakes.run import a_run
 from tests.fakes.world import TASK
 from tests.servers.api import Api
-from tests.unit.orchestrator.domain.test_frozen import FROZEN
 
 RUN = "r1"
 

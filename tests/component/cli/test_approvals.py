@@ -11,12 +11,11 @@ from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import Approval, ApprovalState, Scope
 from orchestrator.domain.egress_compile import Compiled
 from orchestrator.domain.presets import Registry, Unavailable, place_of
-from orchestrator.domain.run import RunState
 from orchestrator.stack.installation import Installation
 from proxy.policy import Rule
 from tests.fakes.clock import START
 from tests.fakes.run import a_run
-from tests.fakes.world import AGENT, ENGAGEMENT, TASK
+from tests.fakes.world import TASK
 from tests.servers.api import Api
 from tests.servers.command import sandgate_beside
 
@@ -24,18 +23,12 @@ URL = "https://docs.example/x"
 EVIL = "x\x1b]0;owned\x07\u202e[red]y[/red]"
 
 
-async def asked(api: Api, why: str = "for the docs") -> Approval:
-    run = a_run(task=TASK.id, engagement=ENGAGEMENT.id, agent=AGENT.bot, state=RunState.RUNNING)
-    await api.fakes.runs.create(run)
-    return await api.inbox.asking.ask(run.id, URL, "GET", why)
-
-
 def state(api: Api, item: Approval) -> ApprovalState:
     return api.inbox.store.items[item.id].state
 
 
 async def test_what_waits_is_listed_and_shown_and_an_agents_words_do_nothing(api: Api) -> None:
-    item = await asked(api, EVIL)
+    item = await api.asked(URL, EVIL)
     listed = await sandgate_beside("approvals", "ls")
     shown = await sandgate_beside("approvals", "show", item.id)
     for done in (listed, shown):
@@ -54,7 +47,7 @@ async def test_what_waits_is_listed_and_shown_and_an_agents_words_do_nothing(api
     ],
 )
 async def test_it_is_approved(api: Api, options: tuple[str, ...], after: ApprovalState) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     done = await sandgate_beside("approvals", "approve", item.id, *options)
     assert (done.code, state(api, item)) == (0, after)
     assert f"is {after}" in done.out
@@ -64,7 +57,7 @@ async def test_it_is_approved(api: Api, options: tuple[str, ...], after: Approva
 async def test_a_standing_rule_says_what_it_would_have_allowed_and_is_listed_and_revoked(
     api: Api,
 ) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     api.inbox.record.tried = [
         Attempt(START, "GET", "https://a.docs.example/en/1", "deny", "r1"),
         Attempt(START, "GET", "https://a.docs.example/de/1", "deny", "r1"),
@@ -88,7 +81,7 @@ async def test_a_standing_rule_says_what_it_would_have_allowed_and_is_listed_and
 
 
 async def test_a_rule_that_allows_what_a_person_denied_needs_a_yes(api: Api) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     denied = replace(item, id="d" * 15, state=ApprovalState.DENIED)
     api.inbox.store.items[denied.id] = denied
     api.inbox.record.tried = [Attempt(START, "GET", URL, "deny", "r1")]
@@ -101,7 +94,7 @@ async def test_a_rule_that_allows_what_a_person_denied_needs_a_yes(api: Api) -> 
 
 
 async def test_it_is_denied_with_words_from_a_file(api: Api, tmp_path: Path) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     (tmp_path / "note").write_text("use the copy that we have")
     done = await sandgate_beside("approvals", "deny", item.id, "--note", f"@{tmp_path / 'note'}")
     assert (done.code, state(api, item)) == (0, ApprovalState.DENIED)
@@ -124,13 +117,13 @@ async def test_it_is_denied_with_words_from_a_file(api: Api, tmp_path: Path) -> 
 async def test_a_command_that_is_not_clear_decides_nothing(
     api: Api, options: tuple[str, ...]
 ) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     done = await sandgate_beside("approvals", "approve", item.id, *options)
     assert (done.code, state(api, item)) == (Code.USAGE, ApprovalState.WAITING)
 
 
 async def test_a_policy_that_is_not_in_force_yet_is_said(api: Api) -> None:
-    item = await asked(api)
+    item = await api.asked(URL)
     api.inbox.in_time = False
     done = await sandgate_beside("approvals", "approve", item.id, "--run")
     assert done.code == 0

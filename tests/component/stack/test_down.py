@@ -18,7 +18,7 @@ from orchestrator.stack.pids import marked
 from orchestrator.stack.process import Program
 from orchestrator.stack.remains import NoEngine
 from orchestrator.stack.steps import StepFailed
-from tests.unit.orchestrator.domain.test_frozen import FROZEN
+from tests.fakes.frozen import FROZEN
 
 SLEEPS = "import time; print('up', flush=True); time.sleep(120)"
 STUBBORN = (

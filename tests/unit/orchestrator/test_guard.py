@@ -12,7 +12,7 @@ from entrance.errors import SandgateError, Unavailable
 from orchestrator.guard import FirewallDown, Guard
 from orchestrator.posture import Posture
 from tests.fakes.clock import FakeClock
-from tests.unit.orchestrator.posture.test_gate import WELL, Probing
+from tests.fakes.probing import WELL, Probing
 from tests.waiting import until
 
 DOWN = FirewallDown("nft table sg1: it is missing; it can't be made again: no")

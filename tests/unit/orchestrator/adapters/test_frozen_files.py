@@ -8,7 +8,7 @@ import pytest
 from entrance.errors import Malformed, Unavailable
 from entrance.session import RunId
 from orchestrator.adapters.frozen_files import FrozenFiles
-from tests.unit.orchestrator.domain.test_frozen import FROZEN
+from tests.fakes.frozen import FROZEN
 
 
 def test_what_is_saved_is_loaded_by_the_next_process(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from orchestrator.domain.access import (
     wanted_json,
 )
 from orchestrator.domain.approval import ApprovalState
+from tests.fakes.approvals import ITEM
 from tests.fakes.clock import START
 from tests.fakes.egress import answer
-from tests.unit.orchestrator.domain.test_approval import ITEM
 
 NO_EDITS = Edits()
 

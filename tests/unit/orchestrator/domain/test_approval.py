@@ -5,12 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from entrance.session import RunId, TaskId
+from entrance.session import RunId
 from orchestrator.domain.approval import (
     AFTER,
     IN_FORCE,
     STATES,
-    Approval,
     ApprovalState,
     Scope,
     Verb,
@@ -19,13 +18,8 @@ from orchestrator.domain.approval import (
     decided,
     used_up,
 )
+from tests.fakes.approvals import ITEM
 from tests.fakes.clock import START
-
-ITEM = Approval(
-    id="a" * 15, kind="egress", run=RunId("run1"), task=TaskId("WEB/WEB-2"), project="WEB",
-    agent="bot-rex", engagement="WEB/WEB-1", wanted={}, title="GET https://a.example/x",
-    happens="It is sent.", why="the docs", asked_at=START,
-)  # fmt: skip
 
 
 def test_every_state_is_told_and_reached() -> None:

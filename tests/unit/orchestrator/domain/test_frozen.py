@@ -2,25 +2,15 @@
 
 from dataclasses import replace
 
-from entrance.session import RunId, TaskId
-from orchestrator.domain.frozen import Frozen, alarm_in, in_words, told
+from orchestrator.domain.frozen import alarm_in, in_words, told
 from orchestrator.domain.run import Outcome, RunState
 from orchestrator.domain.supervision import Standing, waits_for
 from orchestrator.domain.task import TaskStatus
 from tests.fakes.clock import START
+from tests.fakes.frozen import FROZEN
 from tests.fakes.run import a_run
 from tests.fakes.world import ENGAGEMENT, TASK
 
-FROZEN = Frozen(
-    run=RunId("r1"),
-    task=TaskId("DEMO/DEMO-7"),
-    at=START,
-    canary="aws-secret",
-    place="/home/agent/.aws/credentials",
-    where="a pushed pack",
-    door="git",
-    subject="host/team/thing.git",
-)
 LINE = {
     "type": "decided",
     "at": START.isoformat(),

@@ -1,47 +1,15 @@
 """The posture of the sandbox network: closed until it is proven, and again when it no longer is."""
 
 import asyncio
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
 from entrance.errors import SandgateError, Unavailable
 from orchestrator.posture import UNPROVEN, Finding, Posture
+from tests.fakes.probing import LEAK, WELL, Probing
 from tests.waiting import until
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A finding."""
-
-    check: str
-    ok: bool
-    found: str = "reached"
-
-
-WELL = [Found("door", ok=True), Found("names at 10.0.0.1", ok=True, found="closed")]
-LEAK = [*WELL, Found("outside 1.1.1.1", ok=False), Found("metadata service", ok=False)]
-
-
-@dataclass
-class Probing:
-    """A probe that finds what it is told to; it notices when it is run twice at once."""
-
-    finds: Sequence[Finding] | SandgateError
-    times: int = 0
-    at_once: threading.Lock = field(default_factory=threading.Lock)
-
-    def __call__(self) -> Sequence[Finding]:
-        assert self.at_once.acquire(blocking=False), "two probes at once disturb each other"
-        try:
-            self.times += 1
-            if isinstance(self.finds, SandgateError):
-                raise self.finds
-            return self.finds
-        finally:
-            self.at_once.release()
 
 
 async def test_nothing_is_proven_before_the_first_look() -> None:

@@ -9,8 +9,8 @@ from orchestrator.posture.ports import Waiver
 from orchestrator.posture.proving import Proving
 from orchestrator.reconciler import Reconciler
 from tests.fakes.posture import FakeBattery, proving_of
+from tests.fakes.probing import WELL, Probing
 from tests.fakes.world import TASK, FakeWorld
-from tests.unit.orchestrator.posture.test_gate import WELL, Probing
 
 
 async def gated(fakes: FakeWorld, proving: Proving) -> Reconciler:
