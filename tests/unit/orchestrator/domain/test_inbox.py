@@ -6,7 +6,7 @@ from datetime import datetime
 from orchestrator.domain.access import wanted
 from orchestrator.domain.approval import ApprovalState, Scope
 from orchestrator.domain.inbox import comment_when_decided, what_happens
-from tests.unit.orchestrator.domain.test_approval import ITEM
+from tests.fakes.approvals import ITEM
 
 
 def test_the_end_of_a_standing_rule_is_said_in_utc_wherever_it_was_written() -> None:
