@@ -18,7 +18,7 @@ from orchestrator.settings import inherited_environment
 from orchestrator.stack.apt_sources import debian_sources, read_source_files, this_suite
 from orchestrator.stack.index_links import npm_files, python_files, where_to
 from orchestrator.stack.steps import Step
-from orchestrator.stack.web import Fetch, Unreachable, addresses_of, fetch
+from orchestrator.stack.web import Fetch, Unreachable, fetch, private_addresses
 
 ASK_S = 15.0
 PYTHON_PACKAGES = ("pip", "setuptools")
@@ -79,7 +79,7 @@ def this_machine(cache: Path) -> Machine:
         debian=list(dict.fromkeys(source.uri for source in sources)),
         suite=suite,
         fetch=fetch,
-        private=addresses_of,
+        private=private_addresses,
     )
 
 

@@ -48,7 +48,7 @@ def fetch(url: str, accept: str) -> Page:
         raise Unreachable(f"{url}: {str(error) or type(error).__name__}") from error
 
 
-def addresses_of(host: str) -> tuple[str, ...]:
+def private_addresses(host: str) -> tuple[str, ...]:
     """A host's addresses, as far as they aren't public; none when it can't be looked up."""
     try:
         found = {info[4][0] for info in socket.getaddrinfo(host, None, proto=socket.IPPROTO_TCP)}
