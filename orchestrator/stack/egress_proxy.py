@@ -33,6 +33,8 @@ from proxy.authority import ensure
 NAME = "egress-proxy"
 STATUS = "/.sandgate/status"
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
+NO = frozenset({"false", "f", "no", "n", "off", "0"})
+"""As the runner reads the same setting; whatever is neither yes nor no it refuses."""
 MACHINES_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
@@ -82,11 +84,7 @@ class EgressFiles:
 
 def enabled(here: Installation) -> bool:
     """Whether the installation has an egress proxy. Raises: StepFailed."""
-    return own_settings(here.home).get("EGRESS__ENABLED", "true").lower() not in {
-        "false",
-        "0",
-        "no",
-    }
+    return own_settings(here.home).get("EGRESS__ENABLED", "true").lower() not in NO
 
 
 def upstream_bundle(here: Installation, env: Mapping[str, str]) -> Path:

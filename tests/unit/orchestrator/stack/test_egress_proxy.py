@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.settings import Egress
 from orchestrator.stack.egress_proxy import EgressFiles, enabled, service, state, upstream_bundle
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.steps import StepFailed
@@ -22,7 +23,11 @@ def bundle(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("said", "is_there"), [("true", True), ("false", False), ("False", False), ("0", False)]
+    ("said", "is_there"),
+    [
+        *((yes, True) for yes in ("true", "1", "on", "Yes")),
+        *((no, False) for no in ("false", "False", "0", "no", "off", "N", "f")),
+    ],
 )
 def test_there_is_one_unless_the_operator_says_otherwise(
     here: Installation, said: str, *, is_there: bool
@@ -30,6 +35,7 @@ def test_there_is_one_unless_the_operator_says_otherwise(
     assert enabled(here)
     (here.home / "settings.env").write_text(f"SANDGATE_EGRESS__ENABLED={said}\n")
     assert enabled(here) is is_there
+    assert Egress.model_validate({"enabled": said}).enabled is is_there, "as the runner reads it"
 
 
 def test_servers_are_verified_against_the_operators_bundle_or_the_machines(
