@@ -52,51 +52,46 @@ def tunnel(host: str, port: int, connect: str, name: str, payload: str) -> Found
 
     The certificate isn't looked at: whoever answers is not who is asked for, in most of these.
     """
-    return _in_tunnel(host, port, connect, payload, lambda plain: _secret(plain, name))
-
-
-def protocol(host: str, port: int, connect: str, name: str) -> Found:
-    """Open a tunnel, offer HTTP/2 and HTTP/1.1 in TLS, and say which was chosen; `none` for neither."""
-    try:
-        with socket.create_connection((host, port), timeout=TUNNEL_S) as plain:
-            plain.sendall(connect.encode("latin-1"))
-            opened = _head(plain)
-            if not OPENED.match(opened):
-                return word_for(opened, ended=True), f"CONNECT: {opened[:120].decode('latin-1')}"
-            with _secret(plain, name, "h2", "http/1.1") as inner:
-                return inner.selected_alpn_protocol() or "none", ""
-    except TimeoutError:
-        return "silent", f"no answer within {TUNNEL_S:.0f} s"
-    except OSError as error:
-        return REFUSED, f"{type(error).__name__}: {error}"
+    return _in_tunnel(host, port, connect, lambda plain: _said(_secret(plain, name), payload))
 
 
 def plain_tunnel(host: str, port: int, connect: str, payload: str) -> Found:
     """Open a tunnel, and send bytes in it that are no TLS."""
-    return _in_tunnel(host, port, connect, payload, lambda plain: plain)
+    return _in_tunnel(host, port, connect, lambda plain: _said(plain, payload))
+
+
+def protocol(host: str, port: int, connect: str, name: str) -> Found:
+    """Open a tunnel, offer HTTP/2 and HTTP/1.1 in TLS, and say which was chosen; `none` for neither."""
+    return _in_tunnel(host, port, connect, lambda plain: _chosen(plain, name))
 
 
 def _in_tunnel(
-    host: str,
-    port: int,
-    connect: str,
-    payload: str,
-    wrap: Callable[[socket.socket], socket.socket],
+    host: str, port: int, connect: str, inside: Callable[[socket.socket], Found]
 ) -> Found:
+    """Open a tunnel, and what comes of `inside`; or of the opening, when that is refused."""
     try:
         with socket.create_connection((host, port), timeout=TUNNEL_S) as plain:
             plain.sendall(connect.encode("latin-1"))
             opened = _head(plain)
             if not OPENED.match(opened):
                 return word_for(opened, ended=True), f"CONNECT: {opened[:120].decode('latin-1')}"
-            with wrap(plain) as inner:
-                inner.sendall(payload.encode("latin-1"))
-                answer, ended = _read(inner)
-            return word_for(answer, ended=ended), answer[:160].decode("latin-1")
+            return inside(plain)
     except TimeoutError:
         return "silent", f"no answer within {TUNNEL_S:.0f} s"
     except OSError as error:
         return REFUSED, f"{type(error).__name__}: {error}"
+
+
+def _said(inner: socket.socket, payload: str) -> Found:
+    with inner:
+        inner.sendall(payload.encode("latin-1"))
+        answer, ended = _read(inner)
+    return word_for(answer, ended=ended), answer[:160].decode("latin-1")
+
+
+def _chosen(plain: socket.socket, name: str) -> Found:
+    with _secret(plain, name, "h2", "http/1.1") as inner:
+        return inner.selected_alpn_protocol() or "none", ""
 
 
 def _secret(plain: socket.socket, name: str, *protocols: str) -> ssl.SSLSocket:
