@@ -13,6 +13,8 @@ from orchestrator.egress.sending.streams import trusting
 
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 LONGEST_WAIT_S = 300.0
+MOST_BYTES = 1 << 20
+"""Of an answer; one that is longer costs its connection."""
 Body = Literal["ndjson", "array"]
 _TYPES: Mapping[Body, str] = {"ndjson": "application/x-ndjson", "array": "application/json"}
 _AGAIN = frozenset({408, 425, 429})
@@ -50,8 +52,10 @@ class HttpTarget:
 
     def send(self, batch: Sequence[Message], name: str) -> str:
         headers = {"Content-Type": _TYPES[self._body], "Idempotency-Key": name}
+        content = self._content(batch)
         try:
-            answer = self._http.post(self._url, content=self._content(batch), headers=headers)
+            with self._http.stream("POST", self._url, content=content, headers=headers) as answer:
+                _pass_over(answer)
         except httpx.HTTPError as error:
             raise Unavailable(f"{self._place} can't be reached: {error}") from error
         if not answer.is_success:
@@ -79,6 +83,15 @@ class HttpTarget:
         if answer.status_code in _NOT_US:
             return Forbidden(f"{said}: it does not know us; see --header")
         return Malformed(f"{said}: it does not take what is sent")
+
+
+def _pass_over(answer: httpx.Response) -> None:
+    """Take the body, which says nothing to us, so that the connection can be used again; but not for ever."""
+    size = 0
+    for piece in answer.iter_raw():
+        size += len(piece)
+        if size > MOST_BYTES:
+            return
 
 
 def _retry_after_s(answer: httpx.Response) -> float | None:

@@ -10,6 +10,7 @@ from orchestrator.egress.sending.http import Body, HttpTarget
 from tests.component.egress.sending.exporting import SMALL, Kept, sent
 from tests.fakes.egress_log import FakeEgressLog
 from tests.servers import collector as collectors
+from tests.servers.posts import Post, Said, taking_posts
 
 
 @pytest.mark.parametrize("body", ["ndjson", "array"])
@@ -61,3 +62,20 @@ def test_a_server_that_does_not_want_it_is_not_asked_again(
         kept = Kept()
         sent(log, kept, cursor)
     assert kept.seqs == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_an_answer_that_is_too_long_is_not_read_to_its_end(
+    log: FakeEgressLog, cursor: CursorFile
+) -> None:
+    said, got = Said(64 << 20), list[Post]()
+
+    def take(post: Post) -> int:
+        got.append(post)
+        return 200
+
+    with taking_posts(take, said) as port:
+        target = HttpTarget(f"http://127.0.0.1:{port}/in", {})
+        sent(log, target, cursor)
+        target.close()
+    assert got
+    assert said.broken_off == len(got)
