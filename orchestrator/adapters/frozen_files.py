@@ -29,6 +29,10 @@ class FrozenFiles:
                 raise Malformed(f"{path} does not say which sandbox is frozen") from error
         return found
 
+    def runs(self) -> frozenset[RunId]:
+        """The runs whose sandboxes are frozen: by the files' names, so that an unreadable one counts."""
+        return frozenset(RunId(path.stem) for path in self._folder.glob("*.json"))
+
     def save(self, frozen: Frozen) -> None:
         """On the disk when it returns, whole or not at all. Raises: Unavailable."""
         path = self._path(frozen.run)

@@ -106,9 +106,8 @@ def _end_all(home: Path, docker_host: str) -> None:
 
     try:
         here = Installation.open(home, create=False)
-        frozen = frozenset(one.run for one in FrozenFiles(here.frozen).load())
         with remains_of(here, docker_host) as remains:
-            for line in remains.containers(frozen):
+            for line in remains.containers(FrozenFiles(here.frozen).runs()):
                 print(line, flush=True)  # noqa: T201 - its log
     except (StepFailed, OSError) as error:
         print(error, flush=True)  # noqa: T201 - its log

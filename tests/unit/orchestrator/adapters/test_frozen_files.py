@@ -36,6 +36,15 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
         FrozenFiles(tmp_path).load()
 
 
+def test_the_run_of_a_file_that_can_not_be_read_is_known_all_the_same(tmp_path: Path) -> None:
+    """The watchdog ends all sandboxes but the frozen ones: neither more nor fewer for a broken file."""
+    files = FrozenFiles(tmp_path)
+    assert files.runs() == frozenset()
+    files.save(FROZEN)
+    (tmp_path / "r2.json").write_text("{")
+    assert files.runs() == {FROZEN.run, "r2"}
+
+
 def test_where_nothing_can_be_written_that_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable, match="can't be written"):
