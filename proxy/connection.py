@@ -188,7 +188,10 @@ class Connection(LiveConnectionHandler):
             port=caller.tunnel.port if caller.tunnel is not None else None,
         )
         said = reason.removeprefix(f"{caller.address}:{self.client.peername[1]}: ")
-        await caller.door.refuse(attempt, Deny(said[:300], Cause.MALFORMED))
+        refusal = Deny(said[:300], Cause.MALFORMED)
+        if caught := caller.door.caught(caller.address, {"what is no request": said}):
+            attempt, refusal = caught.of(attempt), caught.refusal
+        await caller.door.refuse(attempt, refusal)
 
     async def _finish(self, _client: Any) -> None:
         self._flows.finish()

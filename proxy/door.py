@@ -1,5 +1,6 @@
 """What all connections share: the policy in force, what runs have used, the log, the certificates."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,6 +36,12 @@ class Caught:
         """The attempt without the places where the value may be."""
         detail = {HONEYTOKEN: self.name, "where": self.where}
         return replace(attempt, url="", host="", sni=None, detail=detail)
+
+
+def head_of(place: str, headers: Headers) -> Mapping[str, str]:
+    """The parts of a request's head, by their names."""
+    lines = "\n".join(f"{name}={value}" for name, value in headers)
+    return {"the address of a request": place, "the headers of a request": lines}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,21 +80,16 @@ class Door:
             return Deny("this run has ended", Cause.FOREIGN_IDENTITY)
         return now
 
-    def caught(self, sandbox: SandboxPolicy, wire: Wire) -> Caught | None:
-        """A canary in a request's head, whether or not it may go out."""
-        place = f"{wire.host} {wire.authority} {wire.sni or ''} {wire.target}"
-        return self.caught_in_tunnel(sandbox, place, wire.headers)
+    def caught(self, address: str, parts: Mapping[str, str]) -> Caught | None:
+        """A canary in a part of what comes from an address, whether or not it may go out.
 
-    def caught_in_tunnel(
-        self, sandbox: SandboxPolicy, place: str, headers: Headers
-    ) -> Caught | None:
-        """The same for where a tunnel is to go."""
-        traps = traps_of(sandbox.canaries)
-        if name := traps.within(place.encode("latin-1", "replace")):
-            return Caught(name, "the address of a request")
-        lines = "\n".join(f"{name}={value}" for name, value in headers)
-        if name := traps.within(lines.encode("latin-1", "replace")):
-            return Caught(name, "the headers of a request")
+        Whose it is, is known by the address: also of what shows no token, or can't be read.
+        """
+        sandbox = self.applied.sandboxes.get(address)
+        traps = traps_of(sandbox.canaries if sandbox is not None else ())
+        for where, text in parts.items():
+            if name := traps.within(text.encode("latin-1", "replace")):
+                return Caught(name, where)
         return None
 
     def tunnel(self, sandbox: SandboxPolicy, host: str, port: int) -> Decision:

@@ -11,7 +11,7 @@ from proxy.caller import Caller, address_of
 from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.dial import is_own
-from proxy.door import Caught
+from proxy.door import Caught, head_of
 from proxy.exchange import Exchange
 from proxy.hosts import host_and_port
 from proxy.policy import SandboxPolicy
@@ -130,11 +130,12 @@ class Flows:
     async def _admit(self, flow: HTTPFlow, wire: Wire) -> Exchange | Refusal:
         """Decide the request, and have that recorded."""
         door, sandbox, attempt = self._caller.door, self._sandbox(flow), self._attempt(wire)
+        place = f"{wire.host} {wire.authority} {wire.sni or ''} {wire.target}"
+        if caught := door.caught(self._caller.address, head_of(place, wire.headers)):
+            return await door.refuse(caught.of(attempt), caught.refusal)
         if isinstance(sandbox, Deny):
             return await door.refuse(attempt, sandbox)
         decision = self._decide(flow, sandbox, wire)
-        if caught := door.caught(sandbox, wire):
-            decision, attempt = caught.refusal, caught.of(attempt)
         if isinstance(decision, Allow):
             return await door.admit(attempt, decision, sandbox)
         return await door.refuse(attempt, decision)

