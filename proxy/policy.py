@@ -76,6 +76,8 @@ UNUSED = Used()
 
 def decide(request: Request, policy: SandboxPolicy, used: Used = UNUSED) -> Decision:
     """Say whether the request may go out now, must wait for a person, or may not."""
+    if len(request.url) > MAX_URL:  # first of all: what is read of a path is kept for a while
+        return Deny(f"the URL is longer than {MAX_URL} characters", Cause.URL_LENGTH)
     try:
         host = canonical_host(request.host)
         path, _, query = request.target.partition("?")
@@ -86,8 +88,6 @@ def decide(request: Request, policy: SandboxPolicy, used: Used = UNUSED) -> Deci
         return Deny(f"{request.scheme} is no scheme of the web", Cause.SCHEME)
     if request.method in NEVER:
         return Deny(f"{request.method} is never let through", Cause.METHOD)
-    if len(request.url) > MAX_URL:
-        return Deny(f"the URL is longer than {MAX_URL} characters", Cause.URL_LENGTH)
     about = [
         rule
         for rule in policy.rules

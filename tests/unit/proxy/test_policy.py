@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.paths import readings
 from proxy.policy import (
     Allow,
     Cause,
@@ -79,6 +80,13 @@ def test_each_refusal_says_what_is_not_allowed(url: str, method: str, why: Cause
     assert isinstance(found, Deny)
     assert found.cause is why
     assert found.reason
+
+
+def test_nothing_is_kept_of_a_path_that_is_too_long() -> None:
+    """Whoever sends thousands of them would fill the proxy's memory."""
+    before = readings.cache_info().currsize
+    decide(Request.to("https://a.example/" + "a" * 60_000), policy(rule()))
+    assert readings.cache_info().currsize == before
 
 
 def test_deny_beats_hold_beats_allow() -> None:
