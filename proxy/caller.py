@@ -38,8 +38,7 @@ class Caller:
     def moved(self, exchange: Exchange, number: int) -> None:
         """So many bytes more of it: beyond what its run or its rule allows, it is broken off."""
         used = self.door.usage.transferred(exchange.run, number)
-        limit = self.sandbox.limits.bytes if self.sandbox is not None else None
-        most = exchange.allow.max_bytes
+        limit, most = exchange.limit, exchange.allow.max_bytes
         if limit is not None and used > limit:
             self.break_off(exchange, f"the run has used up its {limit} bytes")
         elif most is not None and exchange.received.count > most:

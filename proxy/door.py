@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proxy.applied import Applied
-from proxy.canaries import traps_of
+from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.dial import Resolver
 from proxy.exchange import Exchange
@@ -125,7 +125,12 @@ class Door:
         except Unrecorded as error:
             why = f"nothing goes out unrecorded: {error}"
         else:
-            return Exchange(seq, sandbox.run, allow, attempt=attempt)
+            return Exchange(
+                *(seq, sandbox.run, allow),
+                limit=sandbox.limits.bytes,
+                attempt=attempt,
+                watched=Stream(traps_of(sandbox.canaries)),
+            )
         with suppress(OSError):  # it is kept with what is used next
             self.usage.give_back(sandbox.run, allow.rule, counted=counted)
         return Deny(why, Cause.NOT_RECORDED)

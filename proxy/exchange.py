@@ -47,6 +47,8 @@ class Exchange:
     seq: int
     run: str
     allow: Allow
+    limit: int | None = None
+    """Bytes that its run may move in all."""
     began: float = field(default_factory=time.monotonic)
     heads_out: int = 0
     heads_in: int = 0

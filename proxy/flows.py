@@ -8,7 +8,6 @@ from mitmproxy.http import HTTPFlow, Response
 from proxy.answers import as_json, refusal
 from proxy.backlog import MAX_MESSAGE
 from proxy.caller import Caller, address_of
-from proxy.canaries import Stream, traps_of
 from proxy.decision import Allow, Cause, Decision, Deny, Refusal
 from proxy.dial import is_own
 from proxy.door import Caught, head_of
@@ -218,8 +217,6 @@ class Flows:
         self._caller.moved(exchange, exchange.heads_out)
         self._caller.dialable, self._caller.undialable = allow.networks, ""
         self._open[flow.id] = (flow, exchange)
-        if self._caller.sandbox is not None:
-            exchange.watched = Stream(traps_of(self._caller.sandbox.canaries))
         if {"content-length", "transfer-encoding"} & {name.lower() for name, _ in kept}:
             request.stream = lambda data: self._sent(exchange, data)
 
