@@ -2,7 +2,7 @@
 
 It imports nothing else of ours. Its rooms, from the bottom up:
 
-- `decision`, `session`: what may be decided, and about whom [pure].
+- `decision`, `session`, `push_policy`: what may be decided, about whom, and what is checked of pushes [pure].
 - `errors`: what can go wrong, by what the caller does about it.
 - `ports`: what the door needs from whoever runs it.
 - `log`: the one log of every decision, written before the answer goes out, and of what came of it.

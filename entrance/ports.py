@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from entrance.session import Ended, Envelope, RunId, Session, TaskId
+from entrance.session import Ended, Envelope, RepoGrant, RunId, Session, TaskId
 
 
 class Sessions(Protocol):
@@ -151,4 +151,63 @@ class Meter(Protocol):
 
         `lender`: the run whose envelope pays it too, and with it whoever lends to that one.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One branch of a push: where it was (all zeros: nowhere), and where it goes."""
+
+    ref: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPush:
+    """A push that waits for a person. Its bytes are kept under `id`."""
+
+    id: str
+    session: Session
+    repository: RepoGrant
+    moved: tuple[Moved, ...]
+    commits: tuple[str, ...]
+    """Those that the host doesn't have yet, oldest first."""
+    reasons: tuple[str, ...]
+    """What was found, a sentence each."""
+    decision: int
+    """The sequence number of the log's record of it."""
+
+
+class PushInbox(Protocol):
+    """Where people are asked about pushes."""
+
+    async def ask(self, push: HeldPush) -> str:
+        """Have a person asked; what the agent is told. Asked again of the same push, it tells how it stands.
+
+        Raises: Unavailable; Conflict when the run has asked for too much.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedPush:
+    """A push that the host has taken."""
+
+    session: Session
+    repository: RepoGrant
+    moved: tuple[Moved, ...]
+    commits: tuple[str, ...]
+    """Those that the host didn't have before, oldest first."""
+    decision: int
+    """The sequence number of the log's record that allowed it."""
+    approval: str = ""
+    """The inbox's item by which a person allowed it; empty when nobody had to."""
+
+
+class Witness(Protocol):
+    """Vouches for what came out of a sandbox."""
+
+    async def accepted(self, push: AcceptedPush) -> None:
+        """Write the attestation of a push; one, however often it is told. Raises: Unavailable."""
         ...

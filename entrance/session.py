@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, NewType
 
+from entrance.push_policy import PushPolicy
+
 RunId = NewType("RunId", str)
 TaskId = NewType("TaskId", str)
 """A work item's full id, `PROJECT/ITEM`, as Polarion's REST names it."""
@@ -51,6 +53,19 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
+class Authorship:
+    """Whose commits a run may push, and what they say of where they come from."""
+
+    name: str
+    mail: str
+    """The agent's own, as author and committer."""
+    model: str
+    """`provider:model`."""
+    runs: frozenset[RunId]
+    """This run, and the task's runs before it: their work may still be on the task's disk."""
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """What a run token means: one run, from one source address, with these grants and no others."""
 
@@ -77,6 +92,15 @@ class Session:
     """Whether it may call granted models without a price; they then cost nothing here."""
     sandbox: str = ""
     """The sandbox that it was made for; for the record only."""
+    harness: str = ""
+    """The program that is its agent; for the record only."""
+    image: str = ""
+    """The digest of the sandbox's image, `sha256:...`; for the record only."""
+    authorship: Authorship | None = None
+    """None: nothing is known of whose commits its are, and none may be pushed."""
+    push_policy: PushPolicy = field(default_factory=PushPolicy)
+    continues: frozenset[str] = frozenset()
+    """Items of other tasks whose branches it may push, too."""
 
     @property
     def item(self) -> str:

@@ -6,6 +6,7 @@ Pure, bottom up:
 - `access`: which repositories a run may fetch or push to.
 - `refs`: which ref updates a run may push, as a table.
 - `receive_pack`: the head of a push (commands, capabilities), read before anything is forwarded.
+- `checks`: what is judged of a push once its pack was read.
 - `pack`, `delta`: what the objects of a pushed pack say, inflated as it streams by.
 - `report`: the answer to a push: ours when refused, the host's as it passes by.
 - `advertise`: takes out of the host's advertisement what the door does not carry.
