@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from entrance.session import Envelope, RepoGrant, RunId, Session
+from entrance.session import Authorship, Envelope, RepoGrant, RunId, Session
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.run import Run
@@ -85,6 +85,8 @@ def session_for(
     address: str,
     token_sha256: str,
     sandbox: str = "",
+    image: str = "",
+    authorship: Authorship | None = None,
     lender: Run | None = None,
     honeytokens: tuple[RunId, ...] = (),
 ) -> Session:
@@ -114,6 +116,9 @@ def session_for(
         ),
         honeytokens=honeytokens,
         sandbox=sandbox,
+        harness=run.harness,
+        image=image,
+        authorship=authorship,
         unpriced_models=engagement.grants.unpriced_models,
     )
 

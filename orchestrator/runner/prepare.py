@@ -12,7 +12,8 @@ from typing import Any
 import structlog
 
 from entrance.errors import NotFound, SandgateError, Unavailable
-from entrance.session import RunId, hash_token, new_run_token
+from entrance.session import Authorship, RunId, hash_token, new_run_token
+from orchestrator.domain.authors import authorship_of, environment_of
 from orchestrator.domain.briefing import Briefing, brief
 from orchestrator.domain.conversation import to_go_on_with
 from orchestrator.domain.egress import Unreadable
@@ -152,6 +153,8 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         address=sandbox.address,
         token_sha256=hash_token(token),
         sandbox=sandbox.id,
+        image=str(sandbox.facts.get("image_id", "")),
+        authorship=await _authorship(world, order),
         lender=await _lender(world, order.task),
         honeytokens=await whose_honeytokens(world, run),
     )
@@ -204,7 +207,10 @@ async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> 
             workdir=workdir,
             dialect=world.dialects.get(order.run.model.partition(":")[0], ""),
             resume=earlier.conversation if earlier else "",
-            env={**author_of(order.agent), **world.egress.way_out(token)},
+            env={
+                **environment_of(authorship_of(order.agent, order.run), order.run),
+                **world.egress.way_out(token),
+            },
         )
     )
     for path, content in start.files.items():
@@ -227,15 +233,10 @@ async def _earlier(world: World, run: Run, sandbox: Sandbox, workdir: str) -> Ru
     return earlier
 
 
-def author_of(agent: Agent) -> dict[str, str]:
-    """The environment that makes git write the agent as author and committer."""
-    name, mail = agent.title, f"{agent.bot}@agents.sandgate.invalid"
-    return {
-        "GIT_AUTHOR_NAME": name,
-        "GIT_AUTHOR_EMAIL": mail,
-        "GIT_COMMITTER_NAME": name,
-        "GIT_COMMITTER_EMAIL": mail,
-    }
+async def _authorship(world: World, order: Order) -> Authorship:
+    """Its own commits, and those that the task's runs before may have left on the disk."""
+    before = await world.runs.recent(EARLIER_RUNS, order.run.task)
+    return authorship_of(order.agent, order.run, [run.id for run in before])
 
 
 async def _clone(world: World, task: Task, sandbox: Sandbox, token: str) -> str:

@@ -10,7 +10,7 @@ from entrance.session import RunId, TaskId
 from orchestrator.domain.run import Run, Trigger
 from tests.fakes.clock import START
 
-_numbers = count()
+_numbers = count(100)  # none of the tasks that the fakes have of their own
 
 
 def a_run(**changes: Any) -> Run:

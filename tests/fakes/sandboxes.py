@@ -20,6 +20,9 @@ class FakeHarness:
     exit_code: int | None = 0
 
 
+IMAGE = f"sha256:{'5' * 64}"
+
+
 class FakeSandboxes:
     """`orchestrator.ports.Sandboxes` for tests."""
 
@@ -49,7 +52,7 @@ class FakeSandboxes:
         self.made += 1
         self.specs.append(spec)
         sandbox = Sandbox(
-            f"sb-{self.made}", f"10.0.0.{self.made + 1}", spec.execd_token, {"pids": 1}
+            f"sb-{self.made}", f"10.0.0.{self.made + 1}", spec.execd_token, {"pids": 1, "image_id": IMAGE}
         )
         self.live[spec.run] = sandbox
         return sandbox

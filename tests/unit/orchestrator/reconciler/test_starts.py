@@ -6,11 +6,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from entrance.errors import Conflict, Forbidden, Unavailable
-from entrance.session import TaskId
+from entrance.session import Authorship, TaskId
 from orchestrator.domain.run import Cause, Outcome, Run, RunState
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.reconciler import AT_ONCE
 from tests.fakes.runs import FakeRuns
+from tests.fakes.sandboxes import IMAGE
 from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import TASK, FakeWorld
 from tests.unit.orchestrator.reconciler.driving import settle_down
@@ -166,3 +167,21 @@ async def test_what_fails_again_and_again_is_logged_once(world: FakeWorld) -> No
         for _ in range(3):
             assert await reconciler.handle(TASK.id)
     assert [line["event"] for line in said] == ["step_failed"]
+
+
+async def test_a_session_says_whose_commits_it_may_push_and_what_made_them(
+    world: FakeWorld,
+) -> None:
+    first = await settle_down(world)
+    world.tracker.tasks[TASK.id] = replace(TASK, status=TaskStatus.SENT_BACK)
+    second = await settle_down(world)
+    assert first
+    assert second
+    assert second.id != first.id
+    assert second.session
+    assert second.session.authorship == Authorship(
+        "Rex", "bot-rex@agents.sandgate.invalid", second.model, frozenset({first.id, second.id})
+    )
+    assert (second.session.harness, second.session.image) == ("native", IMAGE)
+    [*_, (_, env)] = world.sandboxes.started
+    assert (env["GIT_AUTHOR_NAME"], env["SANDGATE_RUN"]) == ("Rex", second.id)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from entrance.errors import Malformed
 from entrance.ports import Usage
+from entrance.push_policy import Mode, PushPolicy
+from entrance.session import Authorship, RunId, Session
 from orchestrator.adapters.pocketbase.ids import new_id, new_run_id
 from orchestrator.adapters.pocketbase.rows import (
     EVENT_BYTES,
@@ -103,6 +105,27 @@ def test_fields_of_a_newer_version_are_left_out() -> None:
     run = a_run()
     body = {**run_row(run)["body"], "new": 1, "usage": {"input_tokens": 7, "newer": 2}}
     assert run_of({"id": run.id, "body": body}) == replace(run, usage=Usage(7))
+
+
+def test_a_session_that_was_kept_before_pushes_were_judged_is_read() -> None:
+    """Nothing is known of whose commits its are, so none may be pushed."""
+    run = a_run()
+    session = Session(run.id, run.task, run.project, run.agent, "10.0.0.2", "0" * 64)
+    row = through_json(run_row(replace(run, session=session)))
+    for field in ("authorship", "harness", "image", "push_policy", "continues"):
+        del row["body"]["session"][field]
+    assert run_of(row).session == session
+
+
+def test_whose_commits_a_run_may_push_survives_its_row() -> None:
+    run = a_run()
+    session = Session(
+        run.id, run.task, run.project, run.agent, "10.0.0.2", "0" * 64,
+        authorship=Authorship("Rex", "rex@x", run.model, frozenset({run.id, RunId("before")})),
+        push_policy=PushPolicy({"secrets": Mode.HOLD}, ("*.tf",), 7),
+        continues=frozenset({"DEMO-6"}),
+    )  # fmt: skip
+    assert run_of(through_json(run_row(replace(run, session=session)))).session == session
 
 
 @pytest.mark.parametrize(
