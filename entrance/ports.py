@@ -177,6 +177,9 @@ class HeldPush:
     """What was found, a sentence each."""
     decision: int
     """The sequence number of the log's record of it."""
+    sha256: str
+    """Of the request's whole body, hex, as it is kept and would be sent: what is allowed is what is sent."""
+    size_bytes: int
 
 
 class PushInbox(Protocol):
@@ -185,7 +188,8 @@ class PushInbox(Protocol):
     async def ask(self, push: HeldPush) -> str:
         """Have a person asked; what the agent is told. Asked again of the same push, it tells how it stands.
 
-        Raises: Unavailable; Conflict when the run has asked for too much.
+        The bytes of a push that was asked of before are dropped here: those of the first time stand.
+        Raises: Unavailable; Conflict when the run has asked for too much. Then the caller drops them.
         """
         ...
 
