@@ -52,7 +52,10 @@ class FakeSandboxes:
         self.made += 1
         self.specs.append(spec)
         sandbox = Sandbox(
-            f"sb-{self.made}", f"10.0.0.{self.made + 1}", spec.execd_token, {"pids": 1, "image_id": IMAGE}
+            f"sb-{self.made}",
+            f"10.0.0.{self.made + 1}",
+            spec.execd_token,
+            {"pids": 1, "image_id": IMAGE},
         )
         self.live[spec.run] = sandbox
         return sandbox

@@ -34,7 +34,17 @@ def test_an_agent_whose_title_git_would_write_as_nothing_is_called_as_its_bot() 
 
 @pytest.mark.parametrize(
     "title",
-    ["Rex", " Rex, the 2nd. ", "R<2>D2", '"Rex"', "Rex\n<x@y>", "a'b", "\tRéx\x01", ":;Rex\\", "x. y"],
+    [
+        "Rex",
+        " Rex, the 2nd. ",
+        "R<2>D2",
+        '"Rex"',
+        "Rex\n<x@y>",
+        "a'b",
+        "\tRéx\x01",
+        ":;Rex\\",
+        "x. y",
+    ],
 )
 def test_a_name_is_what_git_makes_of_it(title: str, tmp_path: Path) -> None:
     """The door compares it with what stands in a commit."""
