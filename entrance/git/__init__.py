@@ -16,6 +16,7 @@ At the rim:
 
 - `body`: request bodies, gzip undone with bounded output.
 - `relay`: answers that stream by, or a sentence.
+- `held`: pushes that wait for a person, kept on disk.
 - `upstream`: the git host: what is sent to it, and how its failures are told.
 - `push`: one push, from its head to the host's report.
 - `proxy`: the HTTP routes, who may use them, and the record of it.
