@@ -39,9 +39,6 @@ class HeldRecord:
     """As the client sent them: they say how the host's report is to be read."""
     head_bytes: int
     """So much of the body is its commands; the pack is the rest."""
-    body_bytes: int
-    body_sha256: str
-    """Of the whole body, hex: what is released is what was judged."""
     mirror: str = ""
     """The folder of the repository's mirror, which has what `objects` builds on."""
 

@@ -33,11 +33,11 @@ RECORD = HeldRecord(
         commits=("1" * 40,),
         reasons=("It changes a workflow.",),
         decision=7,
+        sha256="0" * 64,
+        size_bytes=8,
     ),
     capabilities=("report-status", "side-band-64k"),
     head_bytes=4,
-    body_bytes=8,
-    body_sha256="0" * 64,
 )
 
 
