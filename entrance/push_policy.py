@@ -15,6 +15,16 @@ class Mode(StrEnum):
     DENY = "deny"
     """The push is refused."""
 
+    @property
+    def weight(self) -> int:
+        """The more, the stricter."""
+        return ("note", "hold", "deny").index(self.value)
+
+
+def stricter(*modes: Mode) -> Mode:
+    """The strictest of them; the mildest there is when there are none."""
+    return max(modes, key=lambda mode: mode.weight, default=Mode.NOTE)
+
 
 @dataclass(frozen=True, slots=True)
 class PushPolicy:

@@ -1,0 +1,130 @@
+"""Judges what a push brings: every rule is asked, and the worst mode decides [pure]."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from entrance.decision import Allow, Decision, Deny, Hold
+from entrance.git.checks.authors import mending
+from entrance.git.checks.facts import Brought, Move
+from entrance.git.checks.finding import MOST_PLACES, Finding, Found
+from entrance.git.checks.rules import MENDING, RULES, Rule
+from entrance.git.refs import NOT_ALONE
+from entrance.push_policy import Mode, stricter
+from entrance.session import Session
+
+HELD_ALONG = "held along with another branch of this push"
+_LONGEST_REASON = 900
+"""Bytes; git's report has room for a little more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What becomes of a push, and why."""
+
+    decision: Decision
+    refusals: Mapping[bytes, str] = field(default_factory=dict)
+    """Unless it is allowed: each ref to why it doesn't move now."""
+    findings: tuple[Finding, ...] = ()
+    """All of them, the worst first; those that are only noted, too."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each rule that holds or refuses the push."""
+        return tuple(str(one) for one in self.findings if one.mode is not Mode.NOTE)
+
+
+def judge(brought: Brought, session: Session) -> Judgement:
+    """Ask every rule about the push."""
+    findings = tuple(sorted(_findings(brought, session), key=lambda one: -one.mode.weight))
+    worst = stricter(*(one.mode for one in findings))
+    if worst is Mode.NOTE:
+        return Judgement(Allow(), {}, findings)
+    told = [one for one in findings if one.mode is worst]
+    behind = _Behind(brought)
+    reason = _reason(told, {one.rule: one.found for one in told}, _mending(session, behind, None))
+    refusals = {move.update.ref: _reason_for(move, told, behind, session) for move in brought.moves}
+    if not any(refusals.values()):
+        refusals = dict.fromkeys(refusals, reason)
+    along = NOT_ALONE if worst is Mode.DENY else HELD_ALONG
+    refusals = {ref: why or along for ref, why in refusals.items()}
+    return Judgement(Deny(reason) if worst is Mode.DENY else Hold(reason), refusals, findings)
+
+
+def mode_of(rule: Rule, given: Mapping[str, Mode]) -> Mode:
+    """What a rule's findings mean when a policy gives these modes."""
+    mode = given.get(rule.name, rule.mode)
+    return stricter(rule.mode, mode) if rule.fixed else mode
+
+
+def _findings(brought: Brought, session: Session) -> Iterator[Finding]:
+    for rule in RULES:
+        if found := tuple(dict.fromkeys(rule.find(brought, session))):
+            mode = mode_of(rule, session.push_policy.modes)
+            yield Finding(rule.name, mode, rule.told, rule.mend, found)
+
+
+class _Behind:
+    """Which of the push's commits are behind which of its refs."""
+
+    def __init__(self, brought: Brought) -> None:
+        self._brought = brought
+        self._parents = {commit.oid: commit.parents for commit in brought.commits}
+        self._known: dict[bytes, frozenset[str]] = {}
+
+    def of(self, move: Move) -> frozenset[str]:
+        ref = move.update.ref
+        if ref not in self._known:
+            alone = len(self._brought.moves) == 1
+            seen = frozenset(self._parents) if alone else self._reached(move.update.new)
+            self._known[ref] = seen
+        return self._known[ref]
+
+    def base(self, move: Move | None) -> str:
+        """The commit below all that are the push's own; `--root` when there is none."""
+        if move and not move.update.creates and move.forward:
+            return move.update.old
+        own = self.of(move) if move else frozenset(self._parents)
+        oldest = next((one for one in self._brought.commits if one.oid in own), None)
+        return oldest.parents[0] if oldest and oldest.parents else "--root"
+
+    def _reached(self, tip: str) -> frozenset[str]:
+        seen: set[str] = set()
+        ahead = [tip]
+        while ahead:
+            oid = ahead.pop()
+            if oid in self._parents and oid not in seen:
+                seen.add(oid)
+                ahead.extend(self._parents[oid])
+        return frozenset(seen)
+
+    def concerns(self, found: Found, move: Move) -> bool:
+        """Whether what was found is of this ref; what is of no ref and no commit, is of each."""
+        if found.ref:
+            return found.ref == move.update.ref
+        return not found.commit or found.commit in self.of(move)
+
+
+def _reason_for(move: Move, told: Sequence[Finding], behind: _Behind, session: Session) -> str:
+    own = {
+        finding.rule: [one for one in finding.found if behind.concerns(one, move)]
+        for finding in told
+    }
+    mine = [finding for finding in told if own[finding.rule]]
+    return _reason(mine, own, _mending(session, behind, move)) if mine else ""
+
+
+def _reason(told: Iterable[Finding], found: Mapping[str, Sequence[Found]], mending: str) -> str:
+    """All that is wrong, then what may be done; with fewer places where it would be cut."""
+    known = tuple(told)
+    mends = "; ".join(dict.fromkeys(one.mend for one in known)).replace(MENDING, mending)
+
+    def said(places: int) -> str:
+        wrong = (f"{one.said(found[one.rule], places)} [{one.rule}]" for one in known)
+        return f"{'; '.join(wrong)}: {mends}"
+
+    whole = said(MOST_PLACES)
+    return whole if len(whole.encode()) <= _LONGEST_REASON else said(1)
+
+
+def _mending(session: Session, behind: _Behind, move: Move | None) -> str:
+    return mending(session, behind.base(move))
