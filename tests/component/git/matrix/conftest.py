@@ -1,0 +1,43 @@
+"""The door before the matrix's repository; at the end of each test its promises are looked at."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.component.git.matrix.promises import Host
+from tests.component.git.matrix.template import Template, make_template
+from tests.servers.git import Door, door
+
+CLONED = "host/small.git"
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return make_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture
+async def at_door(tmp_path: Path, template: Template) -> AsyncIterator[Door]:
+    async with door(tmp_path) as opened:
+        small = opened.root / "small.git"
+        shutil.rmtree(small)
+        shutil.copytree(template.bare, small)
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+async def host(at_door: Door) -> AsyncIterator[Host]:
+    host = Host(at_door, await at_door.refs())
+    yield host
+    await host.assert_kept()
+
+
+@pytest.fixture
+async def clone(at_door: Door, template: Template) -> Path:
+    """A clone with the door as its `origin`: copied, as cloning is not what is tested."""
+    target = at_door.git.home / "clone"
+    shutil.copytree(template.clone, target)
+    await at_door.git.ok("remote", "set-url", "origin", at_door.url(CLONED), cwd=target)
+    return target
