@@ -8,6 +8,8 @@ from orchestrator.domain.team import Agent
 
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git takes off both ends of a name."""
+HOOKS = "/usr/local/libexec/sandgate/hooks"
+"""Where the sandbox image has the hook that adds trailers."""
 
 
 def authorship_of(agent: Agent, run: Run, before: Collection[RunId] = ()) -> Authorship:
@@ -29,6 +31,8 @@ def environment_of(authorship: Authorship, run: Run) -> dict[str, str]:
         "GIT_AUTHOR_EMAIL": authorship.mail,
         "GIT_COMMITTER_NAME": authorship.name,
         "GIT_COMMITTER_EMAIL": authorship.mail,
+        # A repository that names hooks of its own, as husky does, would leave ours out; ours run them.
+        "GIT_CONFIG_PARAMETERS": f"'core.hooksPath={HOOKS}'",
         "SANDGATE_RUN": run.id,
         "SANDGATE_TASK": run.task,
         "SANDGATE_MODEL": run.model,

@@ -116,7 +116,7 @@ class ImageRecipes:
         base = self._below("sandbox", store)
         folder = self.source / "sandbox"
         with self._scratch() as context:
-            for name in ("Dockerfile", "gitconfig", "git-credential"):
+            for name in ("Dockerfile", "gitconfig", "git-credential", "git-hook"):
                 copy_content(folder / name, context / name)
             loop = context / "opt" / "sandgate" / "native"
             step.doing("fetching the native loop's packages")

@@ -26,7 +26,9 @@ MASKED = (
 )  # fmt: skip
 OF_IMAGE = (
     "/bin/bash", "/etc", "/etc/passwd", "/etc/gitconfig", "/etc/resolv.conf", "/etc/hosts", "/opt",
-    "/opt/sandgate", "/opt/opensandbox", "/usr/bin", "/usr/local/bin", "/usr/lib", "/run", "/var",
+    "/opt/sandgate", "/opt/opensandbox", "/usr/bin", "/usr/local/bin",
+    "/usr/local/libexec/sandgate/git-hook", "/usr/local/libexec/sandgate/hooks",
+    "/usr/lib", "/run", "/var",
 )  # fmt: skip
 SECRET_WORDS = ("TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL")
 _P, _X = Area.PROCESSES, Area.FILES
