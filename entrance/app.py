@@ -30,6 +30,7 @@ from entrance.model.prices import PriceList
 from entrance.model.provider import Provider
 from entrance.model.upstream import Upstream
 from entrance.ports import Addresses, Meter, Sessions, ToolProvider
+from entrance.vault.installation import InstallationTokens
 from entrance.vault.repositories import VaultRepositories
 from entrance.vault.vault import Vault
 from entrance.watching import watching
@@ -63,6 +64,7 @@ def make_app(
     prices: PriceList,
     tool_providers: Sequence[ToolProvider],
     outbound: Outbound,
+    tokens: InstallationTokens | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
@@ -73,7 +75,7 @@ def make_app(
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
     app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit, watch))
-    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault), watch).routes())
+    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault, tokens), watch).routes())
     app.add_routes(models.routes())
     return app
 

@@ -26,6 +26,10 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
+HostKind = Literal["github", "gitlab", "gitea", "plain"]
+"""What a git host is beside git; `gitea` is Forgejo, too, `plain` is nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class RepoGrant:
     """One repository that a run may fetch, and may push its own branches to when `push`.
@@ -38,6 +42,13 @@ class RepoGrant:
     url: str
     push: bool = False
     credential: str | None = None
+    host: HostKind = "plain"
+    api: str = ""
+    """The base URL of the host's API; empty where it has none."""
+    full_name: str = ""
+    """`owner/name`, as the host's API has it."""
+    run: RunId = RunId("")
+    """On whose behalf it is used: credentials that are made for a run are made for this one."""
 
 
 @dataclass(frozen=True, slots=True)

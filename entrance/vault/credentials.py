@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from entrance.decision import Allow, Deny
 from entrance.vault.forms import forms_of
-from entrance.vault.kinds import KINDS, SchemeName
+from entrance.vault.kinds import GIT_PATHS, KINDS, SchemeName
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST = re.compile(r"(http://)?([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
@@ -26,6 +26,7 @@ _PATH = re.compile(
 """Encoded control characters, dots, slashes and percent signs could be read in two ways."""
 
 _PORTS = {"https": 443, "http": 80}
+_NAMED = frozenset({"basic", "header", "git-host", "app-jwt"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Binding:
     methods: frozenset[str]
     paths: tuple[str, ...]
     argument: str = ""
-    """The user name of `basic`, the header's name of `header`."""
+    """The user name of `basic` and `git-host`, the header's name of `header`, the App of `app-jwt`."""
 
     def __post_init__(self) -> None:
         if not (self.hosts and self.methods and self.paths):
@@ -53,7 +54,7 @@ class Binding:
             raise ValueError("methods are words like GET and POST")
         if any(not path.startswith("/") for path in self.paths):
             raise ValueError("path patterns start with a slash")
-        if self.scheme in {"basic", "header"} and not _TOKEN.fullmatch(self.argument):
+        if self.scheme in _NAMED and not _TOKEN.fullmatch(self.argument):
             raise ValueError(f"the scheme {self.scheme} needs a name to go with it")
 
     def allows(self, method: str, url: str) -> Allow | Deny:
@@ -117,19 +118,27 @@ class Credential:
     binding: Binding
     value: str = field(repr=False)
 
-    def headers(self) -> "SecretHeaders":
-        """The header that carries the secret."""
+    def headers(self, url: str) -> "SecretHeaders":
+        """The header that carries the secret in a request to `url`."""
         match self.binding.scheme:
-            case "bearer":
-                return SecretHeaders({"authorization": f"Bearer {self.value}"}, self.value)
+            case "bearer" | "app-jwt":
+                return self._bearer()
             case "basic":
-                pair = f"{self.binding.argument}:{self.value}".encode()
-                encoded = base64.b64encode(pair).decode()
-                return SecretHeaders({"authorization": f"Basic {encoded}"}, self.value, encoded)
+                return self._basic()
+            case "git-host":
+                return self._basic() if _is_git(url) else self._bearer()
             case "header":
                 return SecretHeaders({self.binding.argument.lower(): self.value}, self.value)
             case "x-api-key" | "x-goog-api-key" as name:
                 return SecretHeaders({name: self.value}, self.value)
+
+    def _bearer(self) -> "SecretHeaders":
+        return SecretHeaders({"authorization": f"Bearer {self.value}"}, self.value)
+
+    def _basic(self) -> "SecretHeaders":
+        pair = f"{self.binding.argument}:{self.value}".encode()
+        encoded = base64.b64encode(pair).decode()
+        return SecretHeaders({"authorization": f"Basic {encoded}"}, self.value, encoded)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a credential is never pickled or copied")
@@ -201,6 +210,11 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(urlsplit(f"//{host}").hostname or "").is_loopback
     except ValueError:
         return False
+
+
+def _is_git(url: str) -> bool:
+    path = urlsplit(url).path
+    return any(_path_matches(pattern, path) for pattern in GIT_PATHS)
 
 
 def _path_matches(pattern: str, path: str) -> bool:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-SchemeName = Literal["bearer", "basic", "x-api-key", "x-goog-api-key", "header"]
+SchemeName = Literal[
+    "bearer", "basic", "x-api-key", "x-goog-api-key", "header", "git-host", "app-jwt"
+]
+"""`git-host`: basic on git's own paths, bearer on every other. `app-jwt`: a key that signs what goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class Kind:
 
 
 _POST = frozenset({"POST"})
+_GET_POST = frozenset({"GET", "POST"})
+GIT_PATHS = ("/**/info/refs", "/**/git-upload-pack", "/**/git-receive-pack")
+_PULLS = ("/**/repos/*/*/pulls", "/**/repos/*/*/pulls/*")
+"""Deeper ones merge: no secret of ours goes there."""
+_MERGES = ("/**/api/v4/projects/*/merge_requests", "/**/api/v4/projects/*/merge_requests/*")
 _MESSAGES = ("/**/v1/messages", "/**/v1/messages/count_tokens")
 
 KINDS: Mapping[str, Kind] = {
@@ -28,11 +36,23 @@ KINDS: Mapping[str, Kind] = {
     "anthropic-bearer": Kind("bearer", _POST, _MESSAGES),
     "openai": Kind("bearer", _POST, ("/**/v1/responses", "/**/v1/chat/completions")),
     "google": Kind("x-goog-api-key", _POST, ("/**/models/*",)),
-    "git": Kind(
-        "basic",
-        frozenset({"GET", "POST"}),
-        ("/**/info/refs", "/**/git-upload-pack", "/**/git-receive-pack"),
-        argument="x-access-token",
+    "git": Kind("basic", _GET_POST, GIT_PATHS, argument="x-access-token"),
+    "github": Kind(
+        "git-host", _GET_POST | {"PATCH"}, (*GIT_PATHS, *_PULLS), argument="x-access-token"
+    ),
+    "github-app": Kind(
+        "app-jwt",
+        _GET_POST,
+        ("/**/repos/*/*/installation", "/**/app/installations/*/access_tokens"),
+    ),
+    "gitlab": Kind(
+        "git-host",
+        _GET_POST | {"PUT"},
+        (*GIT_PATHS, "/**/api/v4/projects", *_MERGES),
+        argument="oauth2",
+    ),
+    "gitea": Kind(
+        "git-host", _GET_POST | {"PATCH"}, (*GIT_PATHS, *_PULLS), argument="x-access-token"
     ),
     "polarion": Kind("bearer", frozenset({"GET", "POST", "PATCH"}), ("/**/rest/v1/**",)),
     "mcp": Kind("bearer", _POST, ("/**/mcp", "/**/sse")),

@@ -1,19 +1,27 @@
-"""The git counter's credentials, out of the vault."""
+"""The credentials of granted repositories, out of the vault: for git, and for their host's API."""
 
 from collections.abc import Mapping
 
 from entrance.errors import Forbidden, NotFound
 from entrance.session import RepoGrant
+from entrance.vault.credentials import SecretHeaders
+from entrance.vault.installation import InstallationTokens, Purpose
 from entrance.vault.vault import Vault
 
 _PATHS = {"GET": "/info/refs", "POST": "/git-receive-pack"}
+_APP = "app-jwt"
 
 
 class VaultRepositories:
-    """Implements the git proxy's `RepositoryCredentials`: the secret that the grant itself names."""
+    """Implements the git proxy's `RepositoryCredentials`: the secret that the grant itself names.
 
-    def __init__(self, vault: Vault) -> None:
+    Where that is an App's key, a token that is made of it for the grant's run.
+    """
+
+    def __init__(self, vault: Vault, tokens: InstallationTokens | None = None) -> None:
+        """Without `tokens` an App's key opens nothing."""
         self._vault = vault
+        self._tokens = tokens
 
     async def headers_for(self, grant: RepoGrant, method: str) -> Mapping[str, str]:
         """Headers for a request below `grant.url`; none when the grant names no credential.
@@ -24,7 +32,26 @@ class VaultRepositories:
         if grant.credential is None:
             return {}
         url = grant.url.rstrip("/") + _PATHS.get(method, "")
+        return await self._headers(grant, "push" if grant.push else "fetch", method, url)
+
+    async def headers_for_api(self, grant: RepoGrant, method: str, url: str) -> SecretHeaders:
+        """Headers for a request to `url`, of the API of the grant's host, about pull requests.
+
+        Raises: as `headers_for`; Forbidden also when the grant names no credential.
+        """
+        if grant.credential is None:
+            raise Forbidden(f"{grant.name} has no credential, and its host's API needs one")
+        return await self._headers(grant, "propose", method, url)
+
+    async def _headers(
+        self, grant: RepoGrant, purpose: Purpose, method: str, url: str
+    ) -> SecretHeaders:
+        name = grant.credential or ""
         try:
-            return await self._vault.headers_for(grant.credential, method, url)
+            if (await self._vault.binding(name)).scheme != _APP:
+                return await self._vault.headers_for(name, method, url)
+            if self._tokens is None:
+                raise Forbidden(f"secret {name!r} is an App's key, which opens nothing by itself")
+            return await self._tokens.headers_for(grant, purpose, method, url)
         except NotFound as error:
             raise Forbidden(str(error)) from error

@@ -1,11 +1,13 @@
 """The vault: keeps secrets sealed, and puts one on a request only where it may go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from entrance.decision import Deny
 from entrance.errors import Forbidden, Malformed, NotFound
+from entrance.vault.app_key import app_token, check_key
 from entrance.vault.credentials import NAME, Binding, Credential, SecretHeaders, binding_of
 from entrance.vault.seal import Keyring, bound_to, seal, unseal
 
@@ -65,9 +67,13 @@ class SecretInfo:
 class Vault:
     """Secrets by name. The only class that ever holds one in the clear."""
 
-    def __init__(self, store: SecretStore, keyring: Keyring) -> None:
+    def __init__(
+        self, store: SecretStore, keyring: Keyring, now: Callable[[], datetime] | None = None
+    ) -> None:
+        """Without `now` the key of an App signs nothing."""
         self._store = store
         self._keyring = keyring
+        self._now = now
         self._judged: dict[tuple[str, str], tuple[Sealed, Binding]] = {}
         """The latest row that was found to be for a request, and its binding: a row never changes."""
 
@@ -82,12 +88,7 @@ class Vault:
         """As `put`, with a binding made by hand. Raises: ValueError, Unavailable."""
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name for a secret: letters, digits, dot, dash, _")
-        if not value or not value.isascii() or not value.isprintable() or value != value.strip():
-            raise ValueError(f"the value of {name} must be one line of printable ASCII")
-        if len(value) < SHORTEST:
-            raise ValueError(
-                f"the value of {name} is too short to be told apart in what comes back"
-            )
+        _require_fit(name, value, binding)
         before = await self._store.get(name)
         version, meta = (before.version if before else 0) + 1, binding.to_meta()
         bound = bound_to(COLLECTION, name, version, meta)
@@ -101,11 +102,16 @@ class Vault:
         Raises: NotFound when there is no such secret; Forbidden when it is not for this request;
         Malformed when its row was tampered with; Unavailable.
         """
-        row = await self._store.get(name)
-        if row is None:
-            raise NotFound(f"there is no secret {name!r}: set it with `sandgate secret set {name}`")
+        row = await self._row(name)
         binding = self._bound_for(row, method, url)
-        return Credential(name, binding, self._unsealed(row).decode()).headers()
+        value = self._unsealed(row).decode()
+        if binding.scheme == "app-jwt":
+            value = self._signed(name, binding.argument, value)
+        return Credential(name, binding, value).headers(url)
+
+    async def binding(self, name: str) -> Binding:
+        """Where a secret may go. Raises: NotFound, Malformed, Unavailable."""
+        return _binding_in(await self._row(name))
 
     async def delete(self, name: str) -> None:
         """Forget a secret. Raises: Unavailable."""
@@ -133,6 +139,17 @@ class Vault:
         """All secrets without their values, by name. Raises: Malformed, Unavailable."""
         rows = sorted(await self._store.list(), key=lambda row: row.name)
         return [SecretInfo(row.name, row.version, _binding_in(row)) for row in rows]
+
+    async def _row(self, name: str) -> Sealed:
+        row = await self._store.get(name)
+        if row is None:
+            raise NotFound(f"there is no secret {name!r}: set it with `sandgate secret set {name}`")
+        return row
+
+    def _signed(self, name: str, app: str, key: str) -> str:
+        if self._now is None:
+            raise Forbidden(f"secret {name!r}: this vault has no clock, and signs nothing")
+        return app_token(app, key, self._now())
 
     def _bound_for(self, row: Sealed, method: str, url: str) -> Binding:
         """The row's binding, which allows the request. Raises: Forbidden, Malformed."""
@@ -167,3 +184,14 @@ def _binding_in(row: Sealed) -> Binding:
         return Binding.from_meta(row.meta)
     except (ValueError, KeyError, TypeError) as error:
         raise Malformed(f"secret {row.name!r}: its binding can't be read; set it again") from error
+
+
+def _require_fit(name: str, value: str, binding: Binding) -> None:
+    """Raises: ValueError when a value can't be a secret of this kind."""
+    if binding.scheme == "app-jwt":
+        check_key(name, value)
+        return
+    if not value or not value.isascii() or not value.isprintable() or value != value.strip():
+        raise ValueError(f"the value of {name} must be one line of printable ASCII")
+    if len(value) < SHORTEST:
+        raise ValueError(f"the value of {name} is too short to be told apart in what comes back")

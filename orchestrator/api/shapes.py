@@ -167,7 +167,7 @@ class NewSecret(Body):
     hosts: list[str] = Field(min_length=1)
     """The hosts that it may go to, `host[:port]`; `http://host[:port]` for plain http."""
     kind: str
-    """How it is used: one of the vault's kinds, such as `anthropic` or `git:USER`."""
+    """How it is used: one of the vault's kinds, such as `anthropic`, `git:USER` or `github-app:ID`."""
 
 
 async def body_of[Shape: Body](request: web.Request, shape: type[Shape]) -> Shape:

@@ -66,6 +66,7 @@ async def open_door(
         prices=prices_of(settings.models.prices),
         tool_providers=[tools],
         outbound=outbound,
+        tokens=parts.tokens,
     )
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port

@@ -14,6 +14,7 @@ from entrance.log.shelf import Shelf
 from entrance.log.signing import signer_from
 from entrance.ports import Causes
 from entrance.registry import SessionRegistry
+from entrance.vault.installation import InstallationTokens
 from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
 from entrance.vault.vault import Vault
@@ -45,6 +46,7 @@ class Parts:
 
     store: PocketBase
     vault: Vault
+    tokens: InstallationTokens
     registry: SessionRegistry
     log: EgressLog
     inbox: Inbox
@@ -63,7 +65,8 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     store = _open_store(settings, http)
     clock, registry, doings = WallClock(), SessionRegistry(), Doings()
     secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
-    vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets))
+    vault = Vault(secrets, await open_keyring(settings.vault_key_file, secrets), clock.now)
+    tokens = InstallationTokens(vault, http)
     polarion = Polarion(http, settings.polarion, vault, KeyedLocks())
     tracker = PolarionTracker(polarion.as_service(), settings.polarion.pool)
     runs, disks, firewall = PocketBaseRuns(store), _disks(settings), Firewall(bridge_of(settings))
@@ -96,6 +99,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     return Parts(
         store=store,
         vault=vault,
+        tokens=tokens,
         registry=registry,
         log=egress_log,
         inbox=inbox,

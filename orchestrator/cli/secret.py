@@ -15,6 +15,9 @@ from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.screen import plain, say, tell_each
 from orchestrator.stack.reset_secrets import forget, shut_secrets
 
+KEYS = frozenset(name for name, kind in KINDS.items() if kind.scheme == "app-jwt")
+"""Kinds whose secret is a private key."""
+
 app = typer.Typer(no_args_is_help=True, help="Secrets of the vault.")
 console = Console()
 
@@ -32,6 +35,7 @@ def set_secret(
         str,
         typer.Option(
             help=f"How it is used: {', '.join(sorted(KINDS))}; default: NAME if it is one."
+            " `git:USER` names the user, `github-app:ID` the App."
         ),
     ] = "",
 ) -> None:
@@ -41,7 +45,7 @@ def set_secret(
         raise CommandFailed(
             f"say how {name} is used: --kind, one of {', '.join(sorted(KINDS))}", Code.USAGE
         )
-    value = read_secret()
+    value = read_secret(key=wanted.partition(":")[0] in KEYS)
     body = {"value": value, "hosts": host, "kind": wanted}
     with runner() as api:
         made = api.put(f"/api/secrets/{segment(name)}", body)
@@ -84,8 +88,13 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     return one["name"], one["kind"], ", ".join(one["hosts"]), one["version"]
 
 
-def read_secret() -> str:
-    """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed."""
+def read_secret(*, key: bool = False) -> str:
+    """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed.
+
+    `key`: a private key in PEM, of many lines.
+    """
+    if key:
+        return _read_key()
     if sys.stdin.isatty():
         value = getpass("value (it is not shown): ")
     else:
@@ -94,3 +103,11 @@ def read_secret() -> str:
     if not value or "\n" in value:
         raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
     return value
+
+
+def _read_key() -> str:
+    if sys.stdin.isatty():
+        raise CommandFailed(
+            "give the private key on stdin: `... < app.private-key.pem`", Code.USAGE
+        )
+    return sys.stdin.buffer.read(1 << 20).decode(errors="replace")

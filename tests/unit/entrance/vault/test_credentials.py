@@ -120,7 +120,8 @@ def test_a_binding_that_leaves_something_open_can_not_be_made(change: dict[str, 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_makes_a_binding_that_survives_storing(kind: str) -> None:
     """CASE-29: what is stored loads again, unchanged."""
-    binding = binding_of(kind, ("a.example",))
+    named = f"{kind}:12345" if KINDS[kind].scheme == "app-jwt" else kind
+    binding = binding_of(named, ("a.example",))
     stored = json.loads(json.dumps(binding.to_meta()))
     loaded = Binding.from_meta(stored)
     assert loaded.to_meta() == binding.to_meta()
@@ -153,7 +154,7 @@ def test_a_secret_is_put_on_by_its_scheme_and_taken_out_of_what_comes_back(
     scheme: SchemeName, argument: str, headers: dict[str, str]
 ) -> None:
     binding = Binding(scheme, ("a.example",), frozenset({"GET"}), ("/**",), argument)
-    made = Credential("n", binding, VALUE).headers()
+    made = Credential("n", binding, VALUE).headers("https://a.example/x")
     assert dict(made) == headers
     echoed = f"you sent {headers} and {VALUE}".encode()
     assert VALUE.encode() not in made.redact(echoed)
@@ -162,7 +163,7 @@ def test_a_secret_is_put_on_by_its_scheme_and_taken_out_of_what_comes_back(
 
 def test_a_secret_shows_itself_nowhere() -> None:
     credential = Credential("n", ANTHROPIC, VALUE)
-    headers = credential.headers()
+    headers = credential.headers("https://a.example/x")
     for thing in (credential, headers, [headers], {"h": headers}):
         assert VALUE not in f"{thing!r} {thing!s} {thing}"
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
