@@ -20,6 +20,7 @@ MAX_NAME_BYTES = 4096
 """A longer name could not be told back in a report; the ref rules allow far less."""
 _SHA256_HEX = 64
 _OID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
+_CAPABILITIES = re.compile(rb"[\x20-\x7e]*\n?")
 _SHALLOW = b"shallow "
 _CERTIFICATE = b"push-cert"
 
@@ -112,6 +113,9 @@ class HeadParser:
         if bool(nul) == bool(self._updates):
             # git takes capabilities from any command with a NUL: the ambiguity is refused
             raise ProtocolError("capabilities belong to the first command, and only there")
+        if not _CAPABILITIES.fullmatch(capabilities):
+            # git reads them to a second NUL, and parts them at other blanks than Python does
+            raise ProtocolError("the capabilities are not words of ASCII with spaces between")
         if nul:
             self._capabilities = frozenset(capabilities.decode("latin-1").split())
         if not self._signed:

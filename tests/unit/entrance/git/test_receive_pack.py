@@ -81,6 +81,13 @@ def test_no_command_asks_nothing(data: bytes) -> None:
     assert head.asks_nothing
 
 
+@pytest.mark.parametrize("blank", [b"\0", b"\x0b", b"\x1c", b"\x85", b"\xa0", b"\t"])
+def test_capabilities_are_parted_as_git_parts_them_or_not_taken(blank: bytes) -> None:
+    """Else the host would hear of others than the door: of no report, for one."""
+    with pytest.raises(ProtocolError, match="capabilities"):
+        parsed(command(tail=b"\0x" + blank + b"report-status") + FLUSH)
+
+
 def test_options_are_read_only_when_they_were_negotiated() -> None:
     head = parsed(command(tail=b"\0report-status") + FLUSH + b"0009PACK?")
     assert head is not None
