@@ -180,6 +180,8 @@ class HeldPush:
     sha256: str
     """Of the request's whole body, hex, as it is kept and would be sent: what is allowed is what is sent."""
     size_bytes: int
+    onto: tuple[str, ...] = ()
+    """What those commits stand on, and the host has (`Brought.onto`)."""
 
 
 class PushInbox(Protocol):
@@ -207,6 +209,14 @@ class AcceptedPush:
     """The sequence number of the log's record that allowed it."""
     approval: str = ""
     """The inbox's item by which a person allowed it; empty when nobody had to."""
+    approved_by: str = ""
+    """Who that person was."""
+    held: int = 0
+    """The sequence number of the log's record that held it; 0 when nothing did."""
+    onto: tuple[str, ...] = ()
+    """What those commits stand on, and the host had (`Brought.onto`)."""
+    findings: tuple[str, ...] = ()
+    """What was found and let through, a sentence each."""
 
 
 class Witness(Protocol):

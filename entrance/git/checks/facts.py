@@ -99,3 +99,13 @@ class Brought:
     """Blobs that a change makes symbolic links: where they point, at most 4096 bytes of it."""
     sightings: tuple[Sighting, ...] = ()
     pointers: tuple[Pointer, ...] = ()
+
+    @property
+    def onto(self) -> tuple[str, ...]:
+        """What the new commits stand on, and the host has: their other parents, and tips that aren't new.
+
+        With it anybody can say from the commits alone which of them the push brought. Sorted.
+        """
+        tips = {move.update.new for move in self.moves if not move.update.deletes}
+        parents = {parent for commit in self.commits for parent in commit.parents}
+        return tuple(sorted((tips | parents) - {commit.oid for commit in self.commits}))
