@@ -1,4 +1,4 @@
-"""Is a branch an alias? Asked of the host before a push, in protocol v2's ls-refs [pure, sans-I/O].
+"""Where are these refs, and are they aliases? Asked of the host in protocol v2's ls-refs [pure, sans-I/O].
 
 receive-pack follows symbolic refs: a push to `agent/X/sym` that points at `main` would move
 `main`. Only ls-refs of protocol v2 names the targets of other refs than HEAD. A symbolic ref
@@ -26,11 +26,12 @@ def encode_question(refs: Iterable[bytes], object_format: str) -> bytes:
 
 
 class AliasReader:
-    """Fed the host's answer; tells which refs are symbolic."""
+    """Fed the host's answer; tells where refs are, and which of them are symbolic."""
 
     def __init__(self) -> None:
         self._lines = PktBuffer()
         self._size = 0
+        self._oids: dict[bytes, str] = {}
         self._targets: dict[bytes, bytes] = {}
         self._whole = False
 
@@ -50,15 +51,24 @@ class AliasReader:
 
     def targets(self) -> dict[bytes, bytes]:
         """Each symbolic ref to what it points at. Raises: ProtocolError when the list broke off."""
+        self._require_whole()
+        return dict(self._targets)
+
+    def oids(self) -> dict[bytes, str]:
+        """Each ref that there is to the object that it is at. Raises: as `targets`."""
+        self._require_whole()
+        return dict(self._oids)
+
+    def _require_whole(self) -> None:
         if not self._whole:
             raise ProtocolError("the host's list of refs broke off")
-        return dict(self._targets)
 
     def _take(self, line: bytes) -> None:
         oid, _, rest = line.removesuffix(b"\n").partition(b" ")
         ref, *attributes = rest.split(b" ")
         if len(oid) not in {40, 64} or not ref.startswith(b"refs/"):
             raise ProtocolError("the host does not speak protocol v2")
+        self._oids[ref] = oid.decode("ascii", "replace")
         for attribute in attributes:
             if attribute.startswith(_TARGET):
                 self._targets[ref] = attribute.removeprefix(_TARGET)

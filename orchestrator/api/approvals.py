@@ -9,7 +9,8 @@ from aiohttp import web
 from entrance.errors import NotFound
 from entrance.session import RunId
 from orchestrator.api.shapes import BadInput, Opening, Verdict, body_of, whole_number
-from orchestrator.approvals.deciding import Decided, Deciding, Decision
+from orchestrator.approvals.deciding import Decided, Deciding
+from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb

@@ -20,10 +20,14 @@ from orchestrator.app.keys import honey_key_of
 from orchestrator.app.sandboxes import EGRESS_PORT_AFTER
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.handling import EgressHandling
 from orchestrator.approvals.holds import HeldRequest, Holds
+from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
 from orchestrator.approvals.ports import ApprovalStore
+from orchestrator.approvals.waking import Waking
 from orchestrator.board import Board, Wish
+from orchestrator.domain.kinds import EGRESS
 from orchestrator.domain.presets import shipped_presets
 from orchestrator.domain.supervision import Decision
 from orchestrator.egress_policy import EgressPolicy, canaries_for
@@ -82,8 +86,8 @@ class Inbox:
             tracker=tracker,
             clock=self.keeping.clock,
             recorded=RecordedAttempts(settings.log.folder),
-            apply=self.keeping.apply,
-            wake=wake,
+            handlings={EGRESS: EgressHandling(self.keeping.apply)},
+            waking=Waking(self.store, self.keeping.runs, wake),
         )
 
 
@@ -119,7 +123,7 @@ def make_inbox(
                 canaries=partial(canaries_for, honey_key_of(settings)),
             )
         )
-    asking = Asking(store, runs, tracker, clock, causes)
+    asking = Asking(Items(store, runs, tracker, clock, causes))
     return Inbox(store, asking, Holds(asking), keeping, policy[0] if policy else None)
 
 

@@ -11,7 +11,8 @@ import structlog
 from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.session import RunId
 from orchestrator.approvals.ports import ApprovalStore
-from orchestrator.domain.approval import OF_A_RUN, Approval, ApprovalState, Verb, Verdict, decided
+from orchestrator.domain.approval import OF_A_RUN, Approval, ApprovalState, Verb, Verdict
+from orchestrator.domain.kinds import decided
 from orchestrator.domain.run import Run
 from orchestrator.ports import Clock, Runs
 

@@ -1,12 +1,17 @@
 """What the inbox needs of the world. Everything may raise `entrance.errors`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
-from entrance.session import RunId, TaskId
+from entrance.git.release import Sent, Wanted
+from entrance.git.standing import Stand
+from entrance.log.records import Decided, Traffic
+from entrance.ports import Moved
+from entrance.session import RepoGrant, RunId, TaskId
 from orchestrator.domain.access import Attempt
-from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.approval import Approval, ApprovalState, Verb
 
 
 class ApprovalStore(Protocol):
@@ -46,4 +51,77 @@ class Recorded(Protocol):
 
     async def attempts(self, since: datetime) -> Sequence[Attempt]:
         """Tries to reach the internet since then. Raises: Unavailable."""
+        ...
+
+
+class KeptPushes(Protocol):
+    """The bytes of held pushes."""
+
+    async def drop(self, push: str) -> None:
+        """Forget them; no matter if they are gone already. Raises: Unavailable."""
+        ...
+
+    async def left_over(self) -> Sequence[str]:
+        """What is kept for so long that its item must be there by now. Raises: Unavailable."""
+        ...
+
+
+class PushHosts(Protocol):
+    """The git hosts, for kept pushes; `entrance.git.release.Release`."""
+
+    async def stand(self, grant: RepoGrant, moved: Sequence[Moved]) -> Stand:
+        """Where the branches are now."""
+        ...
+
+    async def check(self, wanted: Wanted) -> None:
+        """Raises: NotFound when the bytes are gone, Conflict when they are others."""
+        ...
+
+    async def send(self, grant: RepoGrant, wanted: Wanted) -> Sent:
+        """Send the kept bytes. Raises: as `check`; then nothing was sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was heard after something was sent. `verb`: ARRIVE, FAIL, or None when nothing was heard."""
+
+    verb: Verb | None
+    words: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    traffic: Traffic | None = None
+
+
+class Sending(Protocol):
+    """How one kind of what is sent once is sent."""
+
+    async def may(self, item: Approval) -> str:
+        """Why it may not be sent any more, as a sentence without its end; empty when it may.
+
+        Raises: Unavailable when that can't be told.
+        """
+        ...
+
+    async def stand(self, item: Approval) -> Stand:
+        """Whether it has arrived, as the far side says."""
+        ...
+
+    async def claim(self, item: Approval) -> Mapping[str, Any]:
+        """What is to be remembered with the claim, to settle it after a crash."""
+        ...
+
+    def record(self, item: Approval, refused: str = "") -> Decided:
+        """What the log says of it: sent, as a person has allowed it, or `refused`. It has a key."""
+        ...
+
+    async def send(self, item: Approval) -> Heard:
+        """Send it. Raises: NotFound, Conflict, Forbidden; then nothing was sent."""
+        ...
+
+    async def over(self, item: Approval) -> None:
+        """It is over, and stored: vouch for it, drop what was kept. It may be told so again."""
+        ...
+
+    async def sweep(self, needed: Sequence[Approval]) -> None:
+        """Drop whatever is kept for none of these, which are all that are open."""
         ...

@@ -1,18 +1,16 @@
 """What an agent wants and a person decides: the item in the inbox, and what can become of it [pure].
 
-It is the same for whatever is held: `kind` says what `wanted` and `granted` mean (`egress`: a request
-to the internet, and the rule that lets it through).
+It is the same for whatever is held: `kind` says what `wanted`, `granted` and `came` mean, and what may
+follow what (`orchestrator.domain.kinds`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
 from entrance.session import RunId, TaskId
-
-EGRESS = "egress"
 
 
 class ApprovalState(StrEnum):
@@ -22,13 +20,19 @@ class ApprovalState(StrEnum):
     ALLOWED_ONCE = "allowed_once"
     ALLOWED_RUN = "allowed_run"
     STANDING = "standing"
+    ALLOWED = "allowed"
+    RELEASING = "releasing"
+    UNKNOWN = "unknown"
+    RELEASED = "released"
+    CONFLICT = "conflict"
+    FAILED = "failed"
     DENIED = "denied"
     EXPIRED = "expired"
     REVOKED = "revoked"
 
 
 class Verb(StrEnum):
-    """What is done to an item."""
+    """What is done to an item: by people, by time, and to what is sent once by its release."""
 
     ONCE = "once"
     RUN = "run"
@@ -36,31 +40,32 @@ class Verb(StrEnum):
     DENY = "deny"
     EXPIRE = "expire"
     REVOKE = "revoke"
+    CLAIM = "claim"
+    LOSE = "lose"
+    ARRIVE = "arrive"
+    DIVERGE = "diverge"
+    FAIL = "fail"
 
-
-AFTER: Mapping[tuple[ApprovalState, Verb], ApprovalState] = {
-    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED_ONCE,
-    (ApprovalState.WAITING, Verb.RUN): ApprovalState.ALLOWED_RUN,
-    (ApprovalState.WAITING, Verb.RULE): ApprovalState.STANDING,
-    (ApprovalState.WAITING, Verb.DENY): ApprovalState.DENIED,
-    (ApprovalState.WAITING, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.ALLOWED_ONCE, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.ALLOWED_RUN, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED_ONCE, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED_RUN, Verb.REVOKE): ApprovalState.REVOKED,
-}
-"""What may follow what; whatever isn't here can't be done."""
 
 STATES: Mapping[ApprovalState, str] = {
     ApprovalState.WAITING: "A person has to decide.",
     ApprovalState.ALLOWED_ONCE: "Allowed for one request of the run that asked, or of its task's next run.",
     ApprovalState.ALLOWED_RUN: "Allowed until the run that asked is over, or its task's next run.",
     ApprovalState.STANDING: "Allowed to all runs of its scope, until its day or until it is revoked.",
+    ApprovalState.ALLOWED: "Allowed; nothing was sent yet. While its host can't be reached it stays so.",
+    ApprovalState.RELEASING: "It was taken to be sent: from here on it may have arrived.",
+    ApprovalState.UNKNOWN: (
+        "It was sent, no answer was heard, and the host can't be asked now. It is asked again and again; "
+        "nothing is sent before it has said that nothing arrived."
+    ),
+    ApprovalState.RELEASED: "It has arrived.",
+    ApprovalState.CONFLICT: "What it was to change was changed by others meanwhile; it was not sent.",
+    ApprovalState.FAILED: (
+        "Allowed, and not done: the host refused it, it may not be done any more, or its bytes are gone."
+    ),
     ApprovalState.DENIED: "Denied; asking again in the same run changes nothing.",
     ApprovalState.EXPIRED: "Nobody decided in time, or what was allowed is over: the run, or the rule's day.",
-    ApprovalState.REVOKED: "Allowed once, and taken back since.",
+    ApprovalState.REVOKED: "Allowed, and taken back since.",
 }
 
 IN_FORCE = frozenset(
@@ -69,6 +74,10 @@ IN_FORCE = frozenset(
 """Those that open something."""
 OF_A_RUN = frozenset({ApprovalState.ALLOWED_ONCE, ApprovalState.ALLOWED_RUN})
 """Those that open it to one run."""
+UNDER_WAY = frozenset({ApprovalState.ALLOWED, ApprovalState.RELEASING, ApprovalState.UNKNOWN})
+"""Those of what is sent once that go on by themselves."""
+OPEN = UNDER_WAY | {ApprovalState.WAITING}
+"""Those of which it isn't clear yet what comes of them."""
 
 type ScopeKind = Literal["engagement", "agent", "project"]
 
@@ -110,6 +119,8 @@ class Approval:
     note: str = ""
     granted: Mapping[str, Any] = field(default_factory=dict)
     """What was allowed, as its kind has it."""
+    came: Mapping[str, Any] = field(default_factory=dict)
+    """What has come of it since, as its kind has it."""
     granted_to: str = ""
     """The run that it is allowed to; empty while its task's next run is waited for."""
     told: bool = False
@@ -142,39 +153,3 @@ class Verdict:
     granted_to: str = ""
     scope: Scope | None = None
     until: datetime | None = None
-
-
-def conflict_of(item: Approval, verb: Verb) -> str:
-    """Why that can't be done to the item now, as a sentence without its end; empty when it can."""
-    if (item.state, verb) in AFTER:
-        return ""
-    by = f" by {item.decided_by}" if item.decided_by else ""
-    return f"{item.id} is {item.state}{by}: {verb} can't follow"
-
-
-def decided(item: Approval, verdict: Verdict) -> Approval:
-    """The item after the verdict; its version goes up by one. Raises: ValueError when it can't follow."""
-    if why := conflict_of(item, verdict.verb):
-        raise ValueError(why)
-    kept = verdict.verb in {Verb.EXPIRE, Verb.REVOKE}
-    return replace(
-        item,
-        state=AFTER[item.state, verdict.verb],
-        decided_at=verdict.at,
-        decided_by=verdict.by,
-        note=verdict.note or item.note,
-        granted=item.granted if kept else verdict.granted,
-        granted_to=item.granted_to if kept else verdict.granted_to,
-        scope=item.scope if kept else verdict.scope,
-        until=item.until if kept else verdict.until,
-        version=item.version + 1,
-    )
-
-
-def used_up(item: Approval) -> bool:
-    """Whether the same wish of the same run is a new one: what was decided about it is over.
-
-    Of what was allowed once the agent is told once; if it asks again after that, it has used it.
-    """
-    once = item.state is ApprovalState.ALLOWED_ONCE and item.told
-    return once or item.state in {ApprovalState.EXPIRED, ApprovalState.REVOKED}

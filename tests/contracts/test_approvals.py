@@ -20,8 +20,8 @@ from orchestrator.domain.approval import (
     Scope,
     Verb,
     Verdict,
-    decided,
 )
+from orchestrator.domain.kinds import decided
 from tests.fakes.approvals import ITEM, FakeApprovals
 from tests.fakes.clock import START
 from tests.servers.pocketbase import pocketbase_server

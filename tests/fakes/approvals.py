@@ -8,9 +8,13 @@ from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import RunId, TaskId
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.handling import EgressHandling
+from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
+from orchestrator.approvals.waking import Waking
 from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import IN_FORCE, Approval, ApprovalState
+from orchestrator.domain.kinds import EGRESS
 from tests.fakes.clock import START
 from tests.fakes.world import FakeWorld
 
@@ -92,8 +96,12 @@ class Inbox:
     woken: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
+    def items(self) -> Items:
+        return Items(self.store, self.fakes.runs, self.fakes.tracker, self.fakes.clock)
+
+    @property
     def asking(self) -> Asking:
-        return Asking(self.store, self.fakes.runs, self.fakes.tracker, self.fakes.clock)
+        return Asking(self.items)
 
     @property
     def deciding(self) -> Deciding:
@@ -103,9 +111,13 @@ class Inbox:
             tracker=self.fakes.tracker,
             clock=self.fakes.clock,
             recorded=self.record,
-            apply=self._apply,
-            wake=self._wake,
+            handlings={EGRESS: EgressHandling(self._apply)},
+            waking=self.waking,
         )
+
+    @property
+    def waking(self) -> Waking:
+        return Waking(self.store, self.fakes.runs, self._wake)
 
     @property
     def keeping(self) -> Keeping:

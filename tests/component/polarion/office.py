@@ -21,6 +21,7 @@ from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import BotTokens, Polarion, host_of
 from orchestrator.approvals.asking import Asking
+from orchestrator.approvals.items import Items
 from orchestrator.domain.run import Run, RunState
 from orchestrator.domain.team import Grants
 from orchestrator.ports import NewAgent, NewTask, RunRecord
@@ -112,7 +113,7 @@ async def an_office(server: PolarionServer, folder: Path) -> AsyncIterator[Offic
                 tracker.engagements,
                 Desk(world),
                 world.clock.now,
-                Asking(inbox, world.runs, tracker, world.clock),
+                Asking(Items(inbox, world.runs, tracker, world.clock)),
             ),
             inbox=inbox,
             run=run.id,

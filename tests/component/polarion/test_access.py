@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.approvals.asking import MOST_A_RUN
-from orchestrator.domain.approval import ApprovalState, Verb, Verdict, decided
+from orchestrator.approvals.items import MOST_A_RUN
+from orchestrator.domain.approval import ApprovalState, Verb, Verdict
+from orchestrator.domain.kinds import decided
 from tests.component.polarion.office import Office, an_office
 from tests.servers.polarion import PolarionServer
 

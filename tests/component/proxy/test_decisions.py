@@ -8,11 +8,13 @@ import pytest_asyncio
 
 from entrance.session import RunId, Session, hash_token
 from orchestrator.adapters.egress_files import PolicyFiles
-from orchestrator.approvals.deciding import Deciding, Decision
+from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.handling import Decision, EgressHandling
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Verb
 from orchestrator.domain.egress import Policy
 from orchestrator.domain.egress_compile import Layer
+from orchestrator.domain.kinds import EGRESS
 from orchestrator.domain.run import Run, RunState
 from orchestrator.egress_policy import EgressPolicy
 from proxy.policy import Mode, Rule
@@ -46,7 +48,7 @@ class House:
 
     @property
     def deciding(self) -> Deciding:
-        return replace(self.inbox.deciding, apply=self.policy.apply)
+        return replace(self.inbox.deciding, handlings={EGRESS: EgressHandling(self.policy.apply)})
 
     async def run(self, *rules: Rule) -> Run:
         """A run whose sandbox is let out."""

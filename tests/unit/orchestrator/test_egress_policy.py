@@ -9,10 +9,11 @@ from structlog.testing import capture_logs
 
 from entrance.errors import Unavailable
 from entrance.session import RunId, Session, TaskId
-from orchestrator.approvals.deciding import Decision
+from orchestrator.approvals.handling import Decision, EgressHandling
 from orchestrator.domain.approval import Verb
 from orchestrator.domain.egress import Ground, Policy, Unreadable
 from orchestrator.domain.egress_compile import Layer
+from orchestrator.domain.kinds import EGRESS
 from orchestrator.domain.presets import Registry, place_of
 from orchestrator.domain.run import Run, RunState
 from orchestrator.domain.sandbox_trust import TRUST
@@ -140,7 +141,7 @@ async def test_what_people_allow_reaches_a_live_run(house: House) -> None:
     run = await house.open()
     await house.policy.admit(run)
     item = await house.inbox.asking.ask(run.id, URL, "GET", "x")
-    deciding = replace(house.inbox.deciding, apply=house.policy.apply)
+    deciding = replace(house.inbox.deciding, handlings={EGRESS: EgressHandling(house.policy.apply)})
     decision = Decision(Verb.RULE, "lead")
     assert (await deciding.decide(item.id, decision)).in_force
     assert house.answer(run) == "allow"

@@ -10,8 +10,8 @@ import pytest
 from entrance.errors import Conflict
 from entrance.ports import Cause
 from entrance.session import RunId
-from orchestrator.approvals.asking import MOST_A_RUN
-from orchestrator.approvals.deciding import Decision
+from orchestrator.approvals.handling import Decision
+from orchestrator.approvals.items import MOST_A_RUN
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.run import Run, RunState
 from tests.fakes.approvals import FakeApprovals, Inbox
@@ -68,7 +68,7 @@ async def test_the_same_wish_is_the_same_item(inbox: Inbox) -> None:
 async def test_what_a_rule_held_has_its_cause(inbox: Inbox) -> None:
     run = await running(inbox)
     open_now = Cause(4, "Bash", "call-1", "2026-01-05T09:00:00Z")
-    asking = replace(inbox.asking, causes=Doing({run.id: open_now}))
+    asking = replace(inbox.asking, items=replace(inbox.items, causes=Doing({run.id: open_now})))
     item = await asking.held(run.id, URL, "GET", {"asked_by": "the rule a"})
     assert item.cause == {
         "step": 4, "tool": "Bash", "call": "call-1", "since": "2026-01-05T09:00:00Z",

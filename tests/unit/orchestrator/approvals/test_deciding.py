@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from entrance.errors import Conflict, Forbidden, NotFound, Unavailable
-from orchestrator.approvals.deciding import LOOKED_BACK, Decision
+from orchestrator.approvals.deciding import LOOKED_BACK
+from orchestrator.approvals.handling import Decision
 from orchestrator.domain.access import Attempt, Edits, approved_rules
 from orchestrator.domain.approval import Approval, ApprovalState, Scope, Verb
 from orchestrator.domain.run import Outcome, Run, RunState

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.approvals.deciding import Decision
+from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.keeping import KEPT
 from orchestrator.domain.approval import ApprovalState, Verb
 from orchestrator.domain.run import Outcome, Run, RunState

@@ -6,44 +6,81 @@ from datetime import timedelta
 import pytest
 
 from entrance.session import RunId
-from orchestrator.domain.approval import (
-    AFTER,
-    IN_FORCE,
-    STATES,
-    ApprovalState,
-    Scope,
-    Verb,
-    Verdict,
+from orchestrator.domain.approval import IN_FORCE, STATES, ApprovalState, Scope, Verb, Verdict
+from orchestrator.domain.kinds import (
+    EGRESS,
+    KINDS,
+    OWED,
+    PUSH,
+    Kind,
     conflict_of,
     decided,
+    kind_of,
+    moved_on,
     used_up,
 )
 from tests.fakes.approvals import ITEM
 from tests.fakes.clock import START
 
+EXAMPLES = {EGRESS: ITEM, PUSH: replace(ITEM, kind=PUSH)}
+
 
 def test_every_state_is_told_and_reached() -> None:
     assert STATES.keys() == set(ApprovalState)
-    assert {*AFTER.values(), ApprovalState.WAITING} == set(ApprovalState)
+    reached = {state for kind in KINDS.values() for state in kind.after.values()}
+    assert {*reached, ApprovalState.WAITING} == set(ApprovalState)
 
 
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_whoever_asks_again_gets_an_answer_in_every_state_of_the_kind(kind: Kind) -> None:
+    assert kind.answers.keys() == {*kind.after.values(), ApprovalState.WAITING}
+    assert kind.said.keys() <= kind.answers.keys()
+    assert kind.over <= kind.answers.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("state", ApprovalState)
 @pytest.mark.parametrize("verb", Verb)
-def test_only_what_the_table_has_can_be_done(state: ApprovalState, verb: Verb) -> None:
-    item = replace(ITEM, state=state, decided_by="lead")
+def test_only_what_the_table_has_can_be_done(kind: str, state: ApprovalState, verb: Verb) -> None:
+    item = replace(EXAMPLES[kind], state=state, decided_by="lead")
     verdict = Verdict(verb, "lead", START)
-    if (state, verb) in AFTER:
+    allowed = KINDS[kind].after
+    if (state, verb) in allowed:
         after = decided(item, verdict)
-        assert (after.state, after.version) == (AFTER[state, verb], 1)
+        assert (after.state, after.version) == (allowed[state, verb], 1)
     else:
         assert item.id in conflict_of(item, verb)
-        with pytest.raises(ValueError, match="can't follow"):
+        with pytest.raises(ValueError, match=item.id):
             decided(item, verdict)
 
 
-def test_nothing_is_decided_twice() -> None:
-    denied = decided(ITEM, Verdict(Verb.DENY, "lead", START, "no"))
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_decided_twice(kind: str) -> None:
+    denied = decided(EXAMPLES[kind], Verdict(Verb.DENY, "lead", START, "no"))
     assert all(conflict_of(denied, verb) for verb in Verb)
+
+
+@pytest.mark.parametrize("verb", [Verb.RUN, Verb.RULE])
+def test_a_push_is_allowed_once_or_denied_and_nothing_else(verb: Verb) -> None:
+    assert "no standing rule for pushes" in conflict_of(EXAMPLES[PUSH], verb)
+
+
+def test_a_push_is_never_among_what_opens_something() -> None:
+    assert not IN_FORCE & set(KINDS[PUSH].after.values())
+
+
+def test_of_a_push_that_is_over_something_is_owed() -> None:
+    for verb in (Verb.DENY, Verb.EXPIRE):
+        assert decided(EXAMPLES[PUSH], Verdict(verb, "lead", START)).came == {OWED: True}
+    allowed = decided(EXAMPLES[PUSH], Verdict(Verb.ONCE, "lead", START))
+    assert allowed.came == {}
+    assert moved_on(allowed, Verb.ARRIVE, {"words": "x"}).came == {"words": "x", OWED: True}
+    assert decided(ITEM, Verdict(Verb.DENY, "lead", START)).came == {}
+
+
+def test_a_kind_that_is_not_known_here_is_said() -> None:
+    with pytest.raises(ValueError, match="is of the kind telepathy"):
+        kind_of(replace(ITEM, kind="telepathy"))
 
 
 def test_a_verdict_keeps_who_when_and_what() -> None:

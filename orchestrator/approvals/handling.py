@@ -1,0 +1,96 @@
+"""What the inbox does about one kind of item when a person decides: each kind has its own."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from orchestrator.domain.access import Edits, granted_of, rule_of, wanted_from
+from orchestrator.domain.approval import IN_FORCE, Approval, Scope, ScopeKind, Verb
+from proxy.policy import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decides about an item. `scope` and `until` are for a standing rule."""
+
+    verb: Verb
+    user: str = ""
+    """Who decides; empty: the supervisor of the engagement."""
+    note: str = ""
+    edits: Edits = field(default_factory=Edits)
+    scope: ScopeKind = "engagement"
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What is allowed by a decision, to whom, and how long."""
+
+    what: Mapping[str, Any] = field(default_factory=dict)
+    to: str = ""
+    """The run; empty: whoever `scope` says, or the task's next run."""
+    scope: Scope | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What came of putting a decision into force at once. `item` is as it is then.
+
+    `told`: all was said about it, on the task and to the agent (`woken`: its task goes on by it).
+    """
+
+    item: Approval
+    in_force: bool
+    told: bool = False
+    woken: bool = False
+
+
+class Handling(Protocol):
+    """One kind's."""
+
+    def granted(self, item: Approval, decision: Decision, *, live: bool) -> Granted:
+        """What is allowed by a decision that allows; `live`: the run that asked goes on.
+
+        Raises: ValueError when it can't be allowed like that.
+        """
+        ...
+
+    def rule(self, item: Approval, edits: Edits) -> Rule:
+        """The rule that would stand for it. Raises: ValueError, also where there are no such rules."""
+        ...
+
+    async def put(self, before: Approval, after: Approval) -> Put:
+        """Put a decision into force that is stored by now. What fails is done by a later look."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EgressHandling:
+    """Requests to the internet: what is allowed becomes a rule of the proxy's policy."""
+
+    apply: Callable[[], Awaitable[bool]]
+    """Puts what is stored into force; whether that was done in time."""
+
+    def granted(self, item: Approval, decision: Decision, *, live: bool) -> Granted:
+        once, standing = decision.verb is Verb.ONCE, decision.verb is Verb.RULE
+        rule = rule_of(item.id, wanted_from(item.wanted), decision.edits, once=once)
+        return Granted(
+            granted_of(rule),
+            to=item.run if live and not standing else "",
+            scope=_scope(item, decision.scope) if standing else None,
+            until=decision.until if standing else None,
+        )
+
+    def rule(self, item: Approval, edits: Edits) -> Rule:
+        return rule_of(item.id, wanted_from(item.wanted), edits)
+
+    async def put(self, before: Approval, after: Approval) -> Put:
+        opens = {before.state, after.state} & IN_FORCE
+        return Put(after, await self.apply() if opens else True)
+
+
+def _scope(item: Approval, kind: ScopeKind) -> Scope:
+    ids = {"engagement": item.engagement, "agent": item.agent, "project": item.project}
+    return Scope(kind, ids[kind])

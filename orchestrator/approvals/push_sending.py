@@ -1,0 +1,166 @@
+"""A held push that was allowed: what is checked before it is sent, how it is sent, what is done then."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from entrance.decision import Allow, Deny
+from entrance.errors import Conflict, Forbidden, NotFound
+from entrance.git import release
+from entrance.git.report import Report
+from entrance.git.standing import Stand, branch
+from entrance.log.records import Audit, Decided, Request, Whose
+from entrance.ports import AcceptedPush, Witness
+from entrance.session import RepoGrant
+from orchestrator.approvals.ports import Heard, KeptPushes, PushHosts
+from orchestrator.domain.approval import Approval, ApprovalState, Verb
+from orchestrator.domain.push import Wanted, may_still, wanted_from
+from orchestrator.ports import Runs, Tracker
+
+log = structlog.get_logger()
+
+_NEVER_SENT: Mapping[ApprovalState, str] = {
+    ApprovalState.DENIED: "denied by {by}",
+    ApprovalState.EXPIRED: "nobody decided about it in time",
+    ApprovalState.REVOKED: "taken back by {by}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PushSending:
+    """Implements `orchestrator.approvals.ports.Sending`."""
+
+    hosts: PushHosts
+    kept: KeptPushes
+    runs: Runs
+    tracker: Tracker
+    audit: Audit
+    witness: Witness | None = None
+
+    async def may(self, item: Approval) -> str:
+        grant = await self._grant(item)
+        if isinstance(grant, str):
+            return grant
+        try:
+            await self.hosts.check(_kept(wanted_from(item.wanted)))
+        except (NotFound, Conflict) as error:
+            return str(error)
+        return ""
+
+    async def stand(self, item: Approval) -> Stand:
+        one = wanted_from(item.wanted)
+        grant = await self._grant(item)
+        if isinstance(grant, str):
+            # What may have been sent is settled also when nothing may be sent any more.
+            grant = RepoGrant(one.repository, one.url, credential=item.came.get("credential"))
+        return await self.hosts.stand(grant, one.moved)
+
+    async def claim(self, item: Approval) -> Mapping[str, Any]:
+        grant = await self._grant(item)
+        if isinstance(grant, str):
+            raise Conflict(grant)
+        return {"credential": grant.credential}
+
+    def record(self, item: Approval, refused: str = "") -> Decided:
+        one = wanted_from(item.wanted)
+        updates = [{"ref": each.ref, "old": each.old, "new": each.new} for each in one.moved]
+        return Decided(
+            "git_push",
+            one.repository,
+            Deny(refused) if refused else Allow(),
+            Whose(item.run, item.task, item.agent),
+            detail={
+                "updates": updates,
+                "approval": item.id,
+                "by": item.decided_by,
+                "held": one.decision,
+            },
+            request=Request.to("POST", f"{one.url}/git-receive-pack"),
+            rule=f"approval/{item.id}",
+            key=f"approval/{item.id}/{'refused' if refused else 'sent'}",
+        )
+
+    async def send(self, item: Approval) -> Heard:
+        grant = await self._grant(item)
+        if isinstance(grant, str):
+            raise Forbidden(grant)
+        sent = await self.hosts.send(grant, _kept(wanted_from(item.wanted)))
+        detail = {
+            "unpack": sent.report.unpack,
+            "refs": dict(sent.report.refs),
+            "trouble": sent.trouble,
+        }
+        return Heard(*_verdict(sent), detail, sent.traffic)
+
+    async def over(self, item: Approval) -> None:
+        one = wanted_from(item.wanted)
+        if item.state in _NEVER_SENT:
+            why = _NEVER_SENT[item.state].format(by=item.decided_by)
+            await self.audit.decided(self.record(item, f"{why}: {item.note}" if item.note else why))
+        if item.state is ApprovalState.RELEASED:
+            await self._vouch(item, one)
+        await self.kept.drop(one.kept)
+
+    async def sweep(self, needed: Sequence[Approval]) -> None:
+        names = {wanted_from(one.wanted).kept for one in needed}
+        for name in await self.kept.left_over():
+            if name not in names:
+                log.info("held_push_dropped", push=name, why="no open item needs it")
+                await self.kept.drop(name)
+
+    async def _vouch(self, item: Approval, one: Wanted) -> None:
+        session = (await self.runs.get(item.run)).session if self.witness else None
+        if self.witness is None or session is None:
+            return
+        pushed = AcceptedPush(
+            session=session,
+            repository=RepoGrant(one.repository, one.url, push=True),
+            moved=one.moved,
+            commits=one.commits,
+            decision=item.came["decision"],
+            approval=item.id,
+        )
+        await self.witness.accepted(pushed)
+
+    async def _grant(self, item: Approval) -> RepoGrant | str:
+        hired = {one.id: one for one in await self.tracker.engagements()}
+        engagement = hired.get(item.engagement)
+        if engagement and engagement.bot != item.agent:
+            engagement = None
+        agent = await self.tracker.agent(item.agent) if engagement else None
+        return may_still(
+            wanted_from(item.wanted),
+            item.task.rsplit("/", 1)[-1],
+            engagement=engagement,
+            agent=agent,
+            task=await self.tracker.task(item.task),
+        )
+
+
+def _kept(one: Wanted) -> release.Wanted:
+    return release.Wanted(one.kept, one.sha256, one.moved)
+
+
+def _verdict(sent: release.Sent) -> tuple[Verb | None, str]:
+    """What the host's report means, and its words."""
+    report = sent.report
+    match report.result:
+        case "ok":
+            return Verb.ARRIVE, ""
+        case "refused":
+            return Verb.FAIL, f"the host refused it: {_reasons(report)}"
+        case _:
+            return None, sent.trouble or "the host's answer could not be read"
+
+
+def _reasons(report: Report) -> str:
+    if report.unpack != "ok":
+        return report.unpack[:200]
+    told = [
+        f"{branch(ref)}: {word.removeprefix('ng ')}"
+        for ref, word in report.refs.items()
+        if word != "ok"
+    ]
+    return "; ".join(told[:5])[:500]

@@ -1,0 +1,222 @@
+"""The kinds of items in the inbox: what can become of each, and what of it is said [pure].
+
+A kind is a row of `KINDS`. What is done about it when it is decided: a `Handling` of
+`orchestrator.approvals`; how it is sent, if it is: a `Sending` there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from orchestrator.domain.approval import OPEN, Approval, ApprovalState, Verb, Verdict
+
+EGRESS = "egress"
+PUSH = "push"
+OWED = "owed"
+"""In `came` of an item that is over, while there is still something to do about it."""
+
+type After = Mapping[tuple[ApprovalState, Verb], ApprovalState]
+"""What may follow what; whatever isn't here can't be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of thing that is held."""
+
+    name: str
+    what: str
+    """One of it, with its article."""
+    after: After
+    offers: str
+    """What a person may decide about it, for whoever wanted something else."""
+    over: frozenset[ApprovalState]
+    """After these the same wish of the same run is a new one."""
+    said: Mapping[ApprovalState, str]
+    """On the task, of an item that has come there; what isn't here is said by its state's name."""
+    answers: Mapping[ApprovalState, str]
+    """What the agent is told when it asks for the same again."""
+    owes: bool = False
+    """Whether there is something to do once it is over: to say it, and to drop what was kept."""
+
+
+_DECIDED: After = {
+    (ApprovalState.WAITING, Verb.DENY): ApprovalState.DENIED,
+    (ApprovalState.WAITING, Verb.EXPIRE): ApprovalState.EXPIRED,
+}
+OPENED: After = {
+    **_DECIDED,
+    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED_ONCE,
+    (ApprovalState.WAITING, Verb.RUN): ApprovalState.ALLOWED_RUN,
+    (ApprovalState.WAITING, Verb.RULE): ApprovalState.STANDING,
+    (ApprovalState.ALLOWED_ONCE, Verb.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.ALLOWED_RUN, Verb.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
+    (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
+    (ApprovalState.ALLOWED_ONCE, Verb.REVOKE): ApprovalState.REVOKED,
+    (ApprovalState.ALLOWED_RUN, Verb.REVOKE): ApprovalState.REVOKED,
+}
+"""Of what the agent does itself, once it is opened."""
+SENT_ONCE: After = {
+    **_DECIDED,
+    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED,
+    (ApprovalState.ALLOWED, Verb.REVOKE): ApprovalState.REVOKED,
+    (ApprovalState.ALLOWED, Verb.CLAIM): ApprovalState.RELEASING,
+    (ApprovalState.RELEASING, Verb.CLAIM): ApprovalState.RELEASING,
+    (ApprovalState.UNKNOWN, Verb.CLAIM): ApprovalState.RELEASING,
+    (ApprovalState.RELEASING, Verb.LOSE): ApprovalState.UNKNOWN,
+    **{
+        (state, verb): to
+        for state in (ApprovalState.ALLOWED, ApprovalState.RELEASING, ApprovalState.UNKNOWN)
+        for verb, to in (
+            (Verb.ARRIVE, ApprovalState.RELEASED),
+            (Verb.DIVERGE, ApprovalState.CONFLICT),
+            (Verb.FAIL, ApprovalState.FAILED),
+        )
+    },
+}
+"""Of what is kept, and sent for the agent: the very bytes, once. It is claimed before it is sent."""
+
+KINDS: Mapping[str, Kind] = {
+    one.name: one
+    for one in (
+        Kind(
+            EGRESS,
+            "a request to the internet",
+            OPENED,
+            "it is allowed once, for the run or by a standing rule, or denied",
+            over=frozenset({ApprovalState.EXPIRED, ApprovalState.REVOKED}),
+            said={
+                ApprovalState.ALLOWED_ONCE: "allowed once",
+                ApprovalState.ALLOWED_RUN: "allowed for the run",
+                ApprovalState.STANDING: "allowed by a standing rule",
+                ApprovalState.DENIED: "denied",
+                ApprovalState.REVOKED: "taken back",
+            },
+            answers={
+                ApprovalState.WAITING: (
+                    "A person has been asked ({item}). Go on with what you can do without it; what was "
+                    "refused works once it is allowed, without another word. If you can't go on at all, "
+                    "end the run by ask_questions: the decision starts the next one."
+                ),
+                ApprovalState.ALLOWED_ONCE: "It is allowed, once ({item}): try it now.",
+                ApprovalState.ALLOWED_RUN: "It is allowed for this run ({item}): try it now.",
+                ApprovalState.STANDING: "It is allowed ({item}): try it now.",
+                ApprovalState.DENIED: (
+                    "It was denied ({item}). Don't ask again in this run; find another way."
+                ),
+                ApprovalState.EXPIRED: "Nobody decided about it in time ({item}).",
+                ApprovalState.REVOKED: "It was allowed, and taken back ({item}).",
+            },
+        ),
+        Kind(
+            PUSH,
+            "a push",
+            SENT_ONCE,
+            "it is allowed once, as it was pushed, or denied; there is no standing rule for pushes",
+            over=frozenset(
+                {
+                    ApprovalState.EXPIRED,
+                    ApprovalState.REVOKED,
+                    ApprovalState.FAILED,
+                    ApprovalState.CONFLICT,
+                }
+            ),
+            said={
+                ApprovalState.ALLOWED: "allowed",
+                ApprovalState.UNKNOWN: (
+                    "sent, and whether it has arrived is not known yet; it was allowed"
+                ),
+                ApprovalState.RELEASED: "it is at the host now; allowed",
+                ApprovalState.CONFLICT: "not sent, as the host has moved on; it was allowed",
+                ApprovalState.FAILED: "not done; it was allowed",
+                ApprovalState.DENIED: "denied",
+                ApprovalState.EXPIRED: "nobody decided about it in time, and it was dropped",
+                ApprovalState.REVOKED: "taken back before it was sent",
+            },
+            answers={
+                ApprovalState.WAITING: (
+                    "held as {item} for a person to decide: what you pushed is kept, and nothing needs to "
+                    "be pushed again. Go on with what you can do without it; if you can't go on at all, "
+                    "end the run by ask_questions"
+                ),
+                ApprovalState.ALLOWED: (
+                    "held as {item}, and allowed: it is being sent, and nothing needs to be pushed again"
+                ),
+                ApprovalState.RELEASING: (
+                    "held as {item}, and allowed: it is being sent, and nothing needs to be pushed again"
+                ),
+                ApprovalState.UNKNOWN: (
+                    "held as {item}, allowed and sent; whether it has arrived is asked of the host, and "
+                    "nothing needs to be pushed again"
+                ),
+                ApprovalState.RELEASED: "held as {item}, allowed, and at the host now: fetch to see it",
+                ApprovalState.CONFLICT: (
+                    "held as {item} and allowed, but others have moved the branch meanwhile: fetch, and "
+                    "push anew"
+                ),
+                ApprovalState.FAILED: "held as {item} and allowed, but it could not be done",
+                ApprovalState.DENIED: (
+                    "denied ({item}): don't push it again as it is; change it, or find another way"
+                ),
+                ApprovalState.EXPIRED: "held as {item}; nobody decided about it in time",
+                ApprovalState.REVOKED: "held as {item}, allowed, and taken back",
+            },
+            owes=True,
+        ),
+    )
+}
+
+
+def kind_of(item: Approval) -> Kind:
+    """Its row. Raises: ValueError when there is no such kind here (an item of a newer Sandgate)."""
+    kind = KINDS.get(item.kind)
+    if kind is None:
+        raise ValueError(f"{item.id} is of the kind {item.kind}, which is not known here")
+    return kind
+
+
+def conflict_of(item: Approval, verb: Verb) -> str:
+    """Why that can't be done to the item now, as a sentence without its end; empty when it can."""
+    kind = kind_of(item)
+    if (item.state, verb) in kind.after:
+        return ""
+    if verb not in {one for _, one in kind.after}:
+        return f"{item.id} is {kind.what}: {kind.offers}"
+    by = f" by {item.decided_by}" if item.decided_by else ""
+    return f"{item.id} is {item.state}{by}: {verb} can't follow"
+
+
+def decided(item: Approval, verdict: Verdict) -> Approval:
+    """The item after the verdict; its version goes up by one. Raises: ValueError when it can't follow."""
+    after = moved_on(item, verdict.verb, item.came)
+    kept = verdict.verb in {Verb.EXPIRE, Verb.REVOKE}
+    return replace(
+        after,
+        decided_at=verdict.at,
+        decided_by=verdict.by,
+        note=verdict.note or item.note,
+        granted=item.granted if kept else verdict.granted,
+        granted_to=item.granted_to if kept else verdict.granted_to,
+        scope=item.scope if kept else verdict.scope,
+        until=item.until if kept else verdict.until,
+    )
+
+
+def moved_on(item: Approval, verb: Verb, came: Mapping[str, Any]) -> Approval:
+    """The item after something that nobody has decided anew. Raises: ValueError when it can't follow."""
+    if why := conflict_of(item, verb):
+        raise ValueError(why)
+    kind = kind_of(item)
+    state = kind.after[item.state, verb]
+    if kind.owes and state not in OPEN:
+        came = {**came, OWED: True}
+    return replace(item, state=state, came=came, version=item.version + 1)
+
+
+def used_up(item: Approval) -> bool:
+    """Whether the same wish of the same run is a new one: what was decided about it is over.
+
+    Of what was allowed once the agent is told once; if it asks again after that, it has used it.
+    """
+    once = item.state is ApprovalState.ALLOWED_ONCE and item.told
+    return once or item.state in kind_of(item).over
