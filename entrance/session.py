@@ -47,6 +47,8 @@ class RepoGrant:
     """The base URL of the host's API; empty where it has none."""
     full_name: str = ""
     """`owner/name`, as the host's API has it."""
+    pull_requests: bool = False
+    """Whether one is opened for what its agent submits."""
     run: RunId = RunId("")
     """On whose behalf it is used: credentials that are made for a run are made for this one."""
 

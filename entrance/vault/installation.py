@@ -77,7 +77,7 @@ class InstallationTokens:
         NotFound when it isn't installed there; Malformed; Unavailable.
         """
         app = grant.credential or ""
-        binding = _of_tokens(await self.vault.binding(app))
+        binding = tokens_of(await self.vault.binding(app))
         allowed = binding.allows(method, url)
         if isinstance(allowed, Deny):
             raise Forbidden(f"secret {app!r}: {allowed.reason}")
@@ -134,7 +134,7 @@ class InstallationTokens:
         return await ask(self.http, Asked(method, url, what, body, API_HEADERS), secret)
 
 
-def _of_tokens(app: Binding) -> Binding:
+def tokens_of(app: Binding) -> Binding:
     """Where an App's tokens may go: to the hosts of its key, to GitHub's paths."""
     kind = KINDS["github"]
     return Binding(

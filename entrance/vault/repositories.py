@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+from entrance.decision import Allow, Deny
 from entrance.errors import Forbidden, NotFound
-from entrance.session import RepoGrant
+from entrance.session import RepoGrant, RunId
 from entrance.vault.credentials import SecretHeaders
-from entrance.vault.installation import InstallationTokens, Purpose
+from entrance.vault.installation import InstallationTokens, Purpose, tokens_of
 from entrance.vault.vault import Vault
 
 _PATHS = {"GET": "/info/refs", "POST": "/git-receive-pack"}
@@ -42,6 +43,20 @@ class VaultRepositories:
         if grant.credential is None:
             raise Forbidden(f"{grant.name} has no credential, and its host's API needs one")
         return await self._headers(grant, "propose", method, url)
+
+    async def may_propose(self, grant: RepoGrant, url: str) -> Allow | Deny:
+        """Whether the grant's credential may open pull requests at `url`, as far as the vault knows.
+
+        Raises: NotFound, Malformed, Unavailable.
+        """
+        binding = await self._vault.binding(grant.credential or "")
+        binding = tokens_of(binding) if binding.scheme == _APP else binding
+        return binding.allows("POST", url)
+
+    async def forget(self, run: RunId) -> None:
+        """Revoke what was made for a run."""
+        if self._tokens is not None:
+            await self._tokens.revoke(run)
 
     async def _headers(
         self, grant: RepoGrant, purpose: Purpose, method: str, url: str

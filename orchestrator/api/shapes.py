@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from entrance.ports import Usage
+from entrance.session import HostKind
 from orchestrator.domain.approval import ScopeKind
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_text import policy_of
@@ -77,6 +78,12 @@ class GrantedRepository(Body):
     """Whether runs may push their own branches to it."""
     credential: str | None = None
     """The vault's secret that opens it; None when none is needed."""
+    host: HostKind | None = None
+    """`github`, `gitlab`, `gitea` or `plain`; None: as it goes without saying, else plain."""
+    api: str = ""
+    """The base URL of the host's API, where such hosts don't have it."""
+    pull_requests: bool = True
+    """Whether one is opened for what an agent submits, where the host has them."""
 
 
 class Hire(Body):
@@ -91,7 +98,7 @@ class Hire(Body):
     budget_usd: Decimal = Field(ge=Decimal("0.01"), le=Decimal(10_000_000))
     """US dollars for all its runs."""
     repositories: list[GrantedRepository] = []
-    """Repositories to be opened to it, each `{url, push, credential}`."""
+    """Repositories to be opened to it, each `{url, push, credential, host, api, pull_requests}`."""
     tools: list[str] | None = None
     """Polarion tools; None grants all of them."""
     egress: EgressText | None = None

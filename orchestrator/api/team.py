@@ -10,6 +10,7 @@ from entrance.vault.vault import Vault
 from orchestrator.api.shapes import BadInput, GrantedRepository, Hire, NewSecret, NewTask, body_of
 from orchestrator.api.shapes import NewAgent as NewAgentBody
 from orchestrator.domain.grants import door_name
+from orchestrator.domain.hosting import hosting_of
 from orchestrator.domain.team import Agent, Grants, Repository
 from orchestrator.ports import Hiring, NewAgent, Tracker
 from orchestrator.ports import NewTask as WantedTask
@@ -160,7 +161,12 @@ class TeamRoutes:
 
 def _repository(wanted: GrantedRepository) -> Repository:
     _checked(wanted.url)
-    return Repository(wanted.url, wanted.push, wanted.credential)
+    found = Repository(**wanted.model_dump())
+    try:
+        hosting_of(found)
+    except ValueError as error:
+        raise BadInput(f"repository: {error}") from error
+    return found
 
 
 def _checked(url: str) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from orchestrator.cli.files import read_text
 from orchestrator.cli.harness import CHOICE, harness_of
 from orchestrator.cli.place import JsonFlag, installation, runner
-from orchestrator.cli.repositories import Named, named
+from orchestrator.cli.repositories import FORM, named
 from orchestrator.cli.screen import tell
 from orchestrator.stack.harness_programs import NATIVE
 from orchestrator.stack.wished import wished
@@ -69,11 +69,11 @@ def hire(
     budget: Annotated[str, typer.Option(metavar="USD", help="US dollars for all its runs.")],
     repo: Annotated[
         list[str] | None,
-        typer.Option(help="A repository it may work in: `URL`, `URL=SECRET`, or a local path."),
+        typer.Option(help=f"A repository it may work in: {FORM}."),
     ] = None,
     read: Annotated[
         list[str] | None,
-        typer.Option(help="A repository it may only fetch: `URL`, `URL=SECRET`, or a local path."),
+        typer.Option(help=f"A repository it may only fetch: {FORM}."),
     ] = None,
     egress: EgressOption = None,
     json: JsonFlag = False,
@@ -86,18 +86,14 @@ def hire(
         "supervisor": supervisor,
         "budget_usd": budget,
         "repositories": [
-            *(_repository(one, push=True) for one in working),
-            *(_repository(one, push=False) for one in reading),
+            *(one.granted(push=True) for one in working),
+            *(one.granted(push=False) for one in reading),
         ],
         "egress": read_text(egress) if egress else None,
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]
     tell(console, made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
-
-
-def _repository(found: Named, *, push: bool) -> dict[str, object]:
-    return {"url": found.url, "push": push, "credential": found.credential}
 
 
 def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from entrance.session import Authorship, Envelope, RepoGrant, RunId, Session
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_compile import Layer
+from orchestrator.domain.hosting import hosting_of
 from orchestrator.domain.run import Run
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository
@@ -100,13 +101,7 @@ def session_for(
         token_sha256=token_sha256,
         tools=with_own(engagement.grants.tools),
         repositories=tuple(
-            RepoGrant(
-                name=door_name(repository.url),
-                url=repository.url,
-                push=repository.push and repository.url.rstrip("/") == task.repository.rstrip("/"),
-                credential=repository.credential,
-            )
-            for repository in engagement.grants.repositories
+            _opened(repository, run, task) for repository in engagement.grants.repositories
         ),
         models=frozenset({run.model}) & engagement.grants.models,
         budget_usd=run.budget_usd,
@@ -120,6 +115,21 @@ def session_for(
         image=image,
         authorship=authorship,
         unpriced_models=engagement.grants.unpriced_models,
+    )
+
+
+def _opened(repository: Repository, run: Run, task: Task) -> RepoGrant:
+    hosting = hosting_of(repository)
+    return RepoGrant(
+        name=door_name(repository.url),
+        url=repository.url,
+        push=repository.push and repository.url.rstrip("/") == task.repository.rstrip("/"),
+        credential=repository.credential,
+        host=hosting.kind,
+        api=hosting.api,
+        full_name=hosting.full_name,
+        pull_requests=repository.pull_requests,
+        run=run.id,
     )
 
 

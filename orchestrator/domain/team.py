@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from entrance.session import HostKind
 from orchestrator.domain.egress import Policy, Unreadable
 
 
@@ -37,6 +38,12 @@ class Repository:
     url: str
     push: bool = True
     credential: str | None = None
+    host: HostKind | None = None
+    """None: what goes without saying; see `hosting`."""
+    api: str = ""
+    """The base URL of the host's API, where it isn't where such hosts have it."""
+    pull_requests: bool = True
+    """Whether one is opened for what an agent submits, where the host has them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@
 - `disks`: one disk a task.
 - `sandboxes`: sandboxes, and what is done in one.
 - `frozen`: sandboxes that were stopped as they are, and who is told.
+- `githosts`: pull requests, and credentials that are made for one run.
 - `harness`: one kind of agent loop.
 - `hiring`: makes agents, hires them and gives them work.
 """
@@ -13,6 +14,7 @@
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.disks import Disks, Mounts, Volumes
 from orchestrator.ports.frozen import Alerts, FrozenStore
+from orchestrator.ports.githosts import GitHosts, NoGitHosts, Proposal, Proposed
 from orchestrator.ports.harness import Assignment, Harness, Start
 from orchestrator.ports.hiring import Hiring, NewAgent, NewTask
 from orchestrator.ports.runs import Event, Runs
@@ -34,12 +36,16 @@ __all__ = [
     "Disks",
     "Event",
     "FrozenStore",
+    "GitHosts",
     "Harness",
     "Hiring",
     "Mounts",
     "NewAgent",
     "NewTask",
+    "NoGitHosts",
     "Progress",
+    "Proposal",
+    "Proposed",
     "RunRecord",
     "Runs",
     "Sandbox",

@@ -1,17 +1,18 @@
 """Work items as what they mean to us, and back [pure]. What can't be read grants nothing."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from entrance.session import TaskId
+from entrance.session import HostKind, TaskId
 from orchestrator.adapters.polarion.resources import WorkItem
 from orchestrator.adapters.polarion.richtext import plain, rich
 from orchestrator.domain.egress import Policy, Unreadable
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.grants import door_name
+from orchestrator.domain.hosting import hosting_of
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
 
@@ -28,12 +29,20 @@ class _Repository(BaseModel):
     url: str
     push: bool = False
     credential: str | None = None
+    host: HostKind | None = None
+    api: str = ""
+    pull_requests: bool = True
 
-    @field_validator("url")
-    @classmethod
-    def _is_a_repository(cls, url: str) -> str:
-        door_name(url)
-        return url
+    @model_validator(mode="after")
+    def _is_a_repository(self) -> Self:
+        door_name(self.url)
+        hosting_of(self.read())
+        return self
+
+    def read(self) -> Repository:
+        return Repository(
+            self.url, self.push, self.credential, self.host, self.api, self.pull_requests
+        )
 
 
 class _Grants(BaseModel):
@@ -86,7 +95,7 @@ def grants_of(text: str) -> Grants:
         return Grants()
     return Grants(
         tools={connection: frozenset(tools) for connection, tools in read.tools.items()},
-        repositories=tuple(Repository(r.url, r.push, r.credential) for r in read.repositories),
+        repositories=tuple(one.read() for one in read.repositories),
         models=frozenset(read.models),
         unpriced_models=read.unpriced_models,
     )
@@ -94,12 +103,26 @@ def grants_of(text: str) -> Grants:
 
 def grants_json(grants: Grants) -> str:
     """The reverse of `grants_of`."""
-    rows = [{"url": r.url, "push": r.push, "credential": r.credential} for r in grants.repositories]
+    rows = [_row(repository) for repository in grants.repositories]
     tools = {connection: sorted(names) for connection, names in grants.tools.items()}
     data: dict[str, Any] = {"tools": tools, "repositories": rows, "models": sorted(grants.models)}
     if grants.unpriced_models:
         data["unpriced_models"] = True
     return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
+
+
+def _row(repository: Repository) -> dict[str, Any]:
+    """What goes without saying is left out: a version before this one can read it then."""
+    said: dict[str, Any] = {"host": repository.host, "api": repository.api}
+    row = {name: value for name, value in said.items() if value}
+    if not repository.pull_requests:
+        row["pull_requests"] = False
+    return {
+        "url": repository.url,
+        "push": repository.push,
+        "credential": repository.credential,
+        **row,
+    }
 
 
 def agent_of(item: WorkItem, skills: tuple[Skill, ...]) -> Agent:

@@ -15,6 +15,7 @@ from tests.fakes.run import a_run
 from tests.fakes.world import TASK
 from tests.servers.api import Api
 from tests.servers.command import sandgate_beside
+from tests.servers.githosts.github import app_key
 
 VALUE = "sk-ant-a-secret-of-the-tests"
 EVIL = "x\x1b]0;owned\x07\u202e[red]y[/red]\u2028z"
@@ -70,6 +71,35 @@ async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
         ("https://git.example/a.git", True, "git"),
         ("https://git.example/b.git", False, None),
     ]
+
+
+async def test_what_a_repositorys_host_is_comes_after_a_comma(api: Api) -> None:
+    await sandgate_beside("agent", "create", "rex", "--model", "anthropic:m")
+    hire = ("hire", "rex", "--project", "DEMO", "--supervisor", "lead", "--budget", "5", "--repo")
+    url = "https://git.example/team/thing.git"
+    more = f"{url},host=gitea,api=https://git.example/sub/api/v1,pull-requests=no"
+    done = await sandgate_beside(*hire, more)
+    assert done.code == 0, done.err
+    (grant,) = api.hiring.hired[0].grants.repositories
+    assert (grant.url, grant.host, grant.pull_requests) == (url, "gitea", False)
+    assert grant.api == "https://git.example/sub/api/v1"
+    for wrong, code in ((f"{url},host=svn", Code.USAGE), (f"{url},api=https://x", Code.REFUSED)):
+        refused = await sandgate_beside(*hire, wrong)
+        assert refused.code == code, refused
+
+
+async def test_the_key_of_an_app_is_read_whole_from_stdin(api: Api) -> None:
+    pem = app_key()[0]
+    kind = ("--kind", "github-app:12345", "--host", "api.github.com", "--host", "github.com")
+    done = await sandgate_beside("secret", "set", "hub", *kind, stdin=pem.encode())
+    assert done.code == 0, done.err
+    assert api.secrets.rows["hub"].meta["argument"] == "12345"
+    refused = await sandgate_beside("secret", "set", "hub2", *kind, stdin=b"ghp_no-key-at-all")
+    assert refused.code != 0
+    assert "hub2" not in api.secrets.rows
+    said = done.out + done.err + refused.out + refused.err
+    assert not any(line in said for line in pem.splitlines())
+    assert "no-key-at-all" not in said
 
 
 async def test_what_was_made_of_a_path_is_said(

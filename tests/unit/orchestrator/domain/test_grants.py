@@ -74,6 +74,21 @@ def test_push_is_open_only_in_the_tasks_own_repository() -> None:
     }
 
 
+def test_a_session_says_what_the_host_of_each_repository_is_and_for_which_run_it_is() -> None:
+    url = "https://github.com/team/thing.git"
+    hub = Repository(url, credential="hub", pull_requests=False)
+    grants = replace(ENGAGEMENT.grants, repositories=(Repository(REPOSITORY), hub))
+    session = session_for(
+        a_run(task=TASK.id, model=AGENT.model), TASK, replace(ENGAGEMENT, grants=grants),
+        address="10.0.0.2", token_sha256="0" * 64,
+    )  # fmt: skip
+    plain, known = session.repositories
+    assert (plain.host, plain.api, plain.pull_requests) == ("plain", "", True)
+    assert (known.host, known.api) == ("github", "https://api.github.com")
+    assert (known.full_name, known.pull_requests) == ("team/thing", False)
+    assert {plain.run, known.run} == {session.run}
+
+
 def test_a_session_is_granted_the_runs_model_only_if_the_engagement_grants_it() -> None:
     run = a_run(task=TASK.id, model="anthropic:other")
     session = session_for(run, TASK, ENGAGEMENT, address="10.0.0.2", token_sha256="0" * 64)

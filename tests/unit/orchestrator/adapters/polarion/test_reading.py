@@ -53,6 +53,15 @@ GRANTS = st.builds(
         st.builds(
             Repository, st.sampled_from([URL, "http://h:1/x"]), st.booleans(), st.none() | NAMES
         )
+        | st.builds(
+            Repository,
+            st.just("https://git.example/team/thing.git"),
+            st.booleans(),
+            st.none() | NAMES,
+            st.sampled_from(["github", "gitlab", "gitea"]),
+            st.sampled_from(["", "https://git.example/api"]),
+            st.booleans(),
+        )
     ).map(tuple),
     models=st.frozensets(NAMES),
     unpriced_models=st.booleans(),
@@ -91,6 +100,14 @@ def test_grants_come_back_as_they_were_written(grants: Grants) -> None:
         pytest.param(
             f'{{"models": ["m"], "repositories": [{{"url": "{URL}", "force": true}}]}}',
             id="an extra key inside",
+        ),
+        pytest.param(
+            f'{{"models": ["m"], "repositories": [{{"url": "{URL}", "host": "svn"}}]}}',
+            id="a host that there is not",
+        ),
+        pytest.param(
+            '{"models": ["m"], "repositories": [{"url": "https://h/a/b/c", "host": "github"}]}',
+            id="no repository of the host that it is said to have",
         ),
         pytest.param(
             '{"models": ["m"], "repositories": [{"url": "ssh://git.example/a"}]}', id="not http"
