@@ -1,7 +1,7 @@
 """Answers to the sandbox: a stream passed on as it comes, or a sentence in plain text."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 
 import aiohttp
 from aiohttp import hdrs, web
@@ -66,9 +66,10 @@ class Relay:
         return None
 
     async def finish(self) -> web.StreamResponse:
-        if not self.started:
-            await self._response.prepare(self._request)
-        await self._response.write_eof()
+        with suppress(ConnectionError):  # a client may leave with the last byte that it wants
+            if not self.started:
+                await self._response.prepare(self._request)
+            await self._response.write_eof()
         return self._response
 
     def cut_off(self) -> web.StreamResponse:

@@ -1,8 +1,10 @@
 """The door before the matrix's repository; at the end of each test its promises are looked at."""
 
+import logging
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +21,16 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
 
 
 @pytest.fixture
-async def at_door(tmp_path: Path, template: Template) -> AsyncIterator[Door]:
-    async with door(tmp_path) as opened:
+def limits() -> dict[str, Any]:
+    """What the door's limits are, where they are not what they always are."""
+    return {}
+
+
+@pytest.fixture
+async def at_door(
+    tmp_path: Path, template: Template, limits: dict[str, Any]
+) -> AsyncIterator[Door]:
+    async with door(tmp_path, **limits) as opened:
         small = opened.root / "small.git"
         shutil.rmtree(small)
         shutil.copytree(template.bare, small)
@@ -28,10 +38,12 @@ async def at_door(tmp_path: Path, template: Template) -> AsyncIterator[Door]:
 
 
 @pytest.fixture(autouse=True)
-async def host(at_door: Door) -> AsyncIterator[Host]:
+async def host(at_door: Door, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Host]:
     host = Host(at_door, await at_door.refs())
     yield host
     await host.assert_kept()
+    crashed = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
+    assert not crashed, "a request ended in an error that nobody foresaw"
 
 
 @pytest.fixture
