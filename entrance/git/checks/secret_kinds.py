@@ -1,4 +1,6 @@
-"""Which kinds of secrets there are, as scanners name them [pure]."""
+"""Which kinds of secrets are often none [pure]."""
 
-LIKELY = frozenset({"a password or key in a setting", "a token (JWT)", "a URL with a password"})
-"""Those that are often none, and are held for a person. Any other is refused."""
+from entrance.git.checks.scanners.likely import LIKELY_KINDS
+
+LIKELY = frozenset(kind.what for kind in LIKELY_KINDS)
+"""Those are held for a person. Any other kind is refused, also one that isn't known."""

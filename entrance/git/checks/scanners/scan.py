@@ -1,9 +1,11 @@
 """Looks through one object [pure, sans-I/O]."""
 
-import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from entrance.git.checks.facts import ObjectKind, Pointer, Sighting
+from entrance.git.checks.scanners import lfs
+from entrance.git.checks.scanners.passing import Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +14,21 @@ class Seen:
 
     sightings: tuple[Sighting, ...] = ()
     pointer: Pointer | None = None
+    marks: Mapping[Sighting, frozenset[int]] = field(default_factory=dict, repr=False)
+    """Of the values that were sighted; of use in one process only. None: more than are looked at."""
+
+    def without(self, *older: "Seen") -> "Seen":
+        """The same, but for secrets that an older object has, too: whoever edits a file brings no news.
+
+        `older`: what the host has already at the same path, looked through in the same process.
+        """
+        known = frozenset[int]().union(*(marks for one in older for marks in one.marks.values()))
+        news = tuple(one for one in self.sightings if not self._all_known(one, known))
+        return replace(self, sightings=news)
+
+    def _all_known(self, sighting: Sighting, known: frozenset[int]) -> bool:
+        marks = self.marks.get(sighting)
+        return bool(marks) and known.issuperset(marks or ())
 
 
 class Scan:
@@ -19,29 +36,25 @@ class Scan:
 
     def __init__(self, oid: str, kind: ObjectKind, size_bytes: int) -> None:
         self._oid = oid
-        self._kind = kind
-        self._whole = bytearray() if kind == "blob" and size_bytes <= LONGEST_POINTER else None
+        self._whole = bytearray() if kind == "blob" and size_bytes <= lfs.LONGEST else None
+        self._text = Pass(oid)
+        self._wide: Pass | None = None
+        """Looks through the same without NUL bytes, which makes UTF-16 a text; from the first on."""
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes."""
         if self._whole is not None:
             self._whole += data
+        if self._wide is None and b"\0" in data:
+            self._wide = self._text.fork()
+        if self._wide is not None:
+            self._wide.feed(data.replace(b"\0", b""))
+        self._text.feed(data)
 
     def seen(self) -> Seen:
         """What was in all that was fed; after the last piece."""
-        return Seen((), pointer_in(self._oid, bytes(self._whole or b"")))
-
-
-LONGEST_POINTER = 1024
-"""Bytes; Git LFS takes nothing longer for a pointer."""
-_POINTER = re.compile(
-    rb"version https?://(?:git-lfs\.github\.com/spec/v1|hawser\.github\.com/spec/v1)\n"
-    rb"(?:[a-z0-9.-]+ [^\n]*\n)*?oid sha256:([0-9a-f]{64})\n(?:[a-z0-9.-]+ [^\n]*\n)*?size ([0-9]{1,18})\n?"
-    rb"(?:[a-z0-9.-]+ [^\n]*\n?)*"
-)
-
-
-def pointer_in(oid: str, blob: bytes) -> Pointer | None:
-    """The pointer of Git LFS that a blob is, or None."""
-    found = _POINTER.fullmatch(blob.replace(b"\r\n", b"\n").strip() + b"\n") if blob else None
-    return Pointer(oid, found[1].decode(), int(found[2])) if found else None
+        marks = dict(self._text.close())
+        for sighting, more in (self._wide.close() if self._wide else {}).items():
+            marks[sighting] = marks.get(sighting, frozenset()) | more
+        pointer = lfs.pointer_in(self._oid, bytes(self._whole or b""))
+        return Seen(tuple(marks), pointer, marks)
