@@ -100,6 +100,11 @@ class EgressLog:
         """
         return seq in self._handed_in or self._open.may_end(seq, door)
 
+    @property
+    def newest(self) -> Facts:
+        """The newest segment, as far as it is on the disk."""
+        return self._segments.kept
+
     async def check(self) -> str:
         """How it is, in words. Raises: Unavailable."""
         try:

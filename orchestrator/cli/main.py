@@ -12,6 +12,7 @@ from rich.console import Console
 from entrance.errors import SandgateError
 from orchestrator.cli import (
     approvals,
+    attested,
     frozen,
     machine,
     model,
@@ -52,6 +53,7 @@ app.command()(models.models)
 app.add_typer(approvals.app, name="approvals")
 app.add_typer(policy.app, name="policy")
 app.add_typer(egress.app, name="egress")
+app.command()(attested.verify)
 
 
 STOPPED = "stopped; what was begun goes on by itself: `sandgate status`"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from orchestrator.cli.reference.attestation import attestation
 from orchestrator.cli.reference.commands import commands
 from orchestrator.cli.reference.data_model import data_model
 from orchestrator.cli.reference.egress_log import egress_log
@@ -14,6 +15,7 @@ from orchestrator.cli.reference.settings import settings
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
+    "attestation.md": attestation,
     "cli.md": commands,
     "data-model.md": data_model,
     "egress-log.md": egress_log,
