@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from entrance.decision import Allow
-from entrance.disk import Disk, DiskThread
+from entrance.disk import Disk, LoopDisk
 from entrance.errors import Unavailable
 from entrance.log.chain_check import look
 from entrance.log.checkpoints import Checkpoints
@@ -58,7 +58,7 @@ class EgressLog:
         except OSError as error:
             raise Unavailable(f"the egress log {folder} can't be opened: {error}") from error
         self._checkpoints = Checkpoints(self._segments)
-        self._writer = Writer(self._segments, disk or DiskThread(), self._checkpoints.due)
+        self._writer = Writer(self._segments, disk or LoopDisk(), self._checkpoints.due)
         self._causes = causes
         self._now = now
 
@@ -78,7 +78,10 @@ class EgressLog:
             began = Open(
                 record.decided_at, self._now(), record.of_run or "", bool(cause and cause.tool)
             )
-            number.add_done_callback(partial(self._began, began))
+            if number.done():  # who waits for it goes on at once, and may end it
+                self._began(began, number)
+            else:
+                number.add_done_callback(partial(self._began, began))
         return number
 
     async def came_of_it(self, record: Outcome) -> None:

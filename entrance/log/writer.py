@@ -75,9 +75,12 @@ class Writer:
 
         self._covered = len(self._written)
         try:
-            self._disk.sync(self._segments.handle, done)
+            there = self._disk.sync(self._segments.handle, done)
         except OSError as error:
             self._synced(error)
+        else:
+            if there:
+                self._synced(None)
 
     def _synced(self, error: OSError | None) -> None:
         if error:  # what came later is chained to what is lost

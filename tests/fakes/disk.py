@@ -14,11 +14,12 @@ class FakeDisk:
         self.prompt = False
         """Whether it no longer takes its time."""
 
-    def sync(self, handle: int, done: Done) -> None:
+    def sync(self, handle: int, done: Done) -> bool:
         self.syncs += 1
         self.begun.append((handle, done))
         if self.prompt:
             self.end()
+        return False
 
     def end(self, error: OSError | None = None) -> None:
         """End what was begun first, in order or by an error; from now on it is prompt."""

@@ -156,7 +156,7 @@ async def test_a_segment_whose_first_lines_the_disk_loses_is_begun_again(
 
 async def test_a_disk_that_takes_no_more_is_told_like_one_that_fails(folder: Path) -> None:
     class Refusing:
-        def sync(self, handle: int, done: Done) -> None:
+        def sync(self, handle: int, done: Done) -> bool:
             raise OSError("no more work")
 
     log = open_log(folder, disk=Refusing())
