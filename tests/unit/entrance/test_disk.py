@@ -64,7 +64,11 @@ async def test_nothing_is_waited_for_in_the_loop_while_the_disk_is_at_work(handl
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
     assert disk.sync(handle, lambda _: None)
-    assert not disk.sync(handle, lambda _: loop.call_soon_threadsafe(over.set_result, None))
+
+    def done(_: OSError | None) -> None:
+        loop.call_soon_threadsafe(over.set_result, None)
+
+    assert not disk.sync(handle, done)
     assert not await waited_for(disk, handle)
     async with asyncio.timeout(5):
         await over
@@ -81,7 +85,11 @@ async def test_what_has_no_disk_is_an_error(*, lone: bool) -> None:
             with pytest.raises(OSError, match="Invalid argument"):
                 disk.sync(writer, told.put_nowait)
             return
-        assert not disk.sync(writer, lambda e: loop.call_soon_threadsafe(told.put_nowait, e))
+
+        def done(error: OSError | None) -> None:
+            loop.call_soon_threadsafe(told.put_nowait, error)
+
+        assert not disk.sync(writer, done)
         async with asyncio.timeout(5):
             assert "Invalid argument" in str(await told.get())
     finally:
