@@ -1,8 +1,10 @@
 """git through the door against git direct: interleaved runs, ratios of medians.
 
-    python -m tests.bench.git_proxy [--rounds 5] [--mebibytes 64]
+    python -m tests.bench.git_proxy [--repository PATH] [--rounds 5] [--pushes 20] [--mebibytes 100]
 
-The git host is a process of its own; the door runs in this one. The last line is one JSON object.
+`--repository`: a bare or other clone with a long history; without one, one of 12,000 commits is made.
+Host and door are processes of their own; the door's log and all checks are on. A clone is the whole
+pack, taken by curl: what git then does with it is not the door's. The last line is one JSON object.
 """
 
 import argparse
@@ -10,75 +12,115 @@ import asyncio
 import itertools
 import json
 import os
-import resource
-import shutil
 import socket
+import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
-from entrance.git.proxy import GitProxy
-from entrance.git.upstream import client_session
-from entrance.honeytokens.watch import Watch
-from entrance.registry import SessionRegistry
-from entrance.session import RepoGrant, RunId, Session, TaskId, hash_token
-from orchestrator.stack.bare_repository import create_bare_repository
+from rich.console import Console
+
 from orchestrator.stack.process import answers_http
-from tests.fakes.alarm import FakeAlarm
-from tests.fakes.audit import FakeAudit
-from tests.servers.git import ITEM, REAL_CREDENTIAL, RUN_TOKEN, FakeCredentials, Git, running
+from tests.bench.git_memory import Memory, watched
+from tests.bench.git_parts import LOG, SECRET
+from tests.bench.git_repository import ITEM, Repositories, lay_out, long_history
+from tests.servers.log import lines_in
 
-TARGETS = {"ls_remote": 2.0, "clone_large": 1.5, "push_small": 2.0, "push_large": 1.5}
-"""Through the door over direct, at most."""
-SMALL_BYTES = 100
-REPOSITORIES = ("small.git", "large.git", "sink.git")
-"""What is cloned stays as it is: large pushes go to another repository."""
+TARGETS = {
+    "clone_over_direct": 1.25,
+    "clones_at_once_over_direct": 1.15,
+    "push_small_added_ms": 80.0,
+    "push_large_over_direct": 2.5,
+    "door_peak_mib": 120.0,
+}
+"""At most."""
+AT_ONCE = 8
+LARGE = ("random", "text")
+"""The second is told, and has no target."""
+_ENV = {"PATH": os.defpath, "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+_CURL = ("curl", "--silent", "--show-error", "--fail", "--output", "/dev/null", "--write-out")
+_KIND = "Content-Type: application/x-git-upload-pack-request"
 
 
 @dataclass(slots=True)
-class Client:
-    """What is measured. `base` is where the repositories lie: at the host, or at the door."""
+class Bench:
+    """What is measured. `ways`: where the repositories lie, direct and through the door."""
 
-    git: Git
-    work: Path
-    large_bytes: int
-    numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+    repositories: Repositories
+    ways: Mapping[str, str]
+    wants: Path
+    console: Console
+    took_s: dict[str, dict[str, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    pushed: "itertools.count[int]" = field(default_factory=itertools.count)
+    sinks: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    async def take(self, what: str, base: str) -> float:
-        """Do it once; seconds."""
-        match what:
-            case "ls_remote":
-                return await self._timed("ls-remote", f"{base}/small.git")
-            case "clone_large":
-                target = self.work / "clone"
-                shutil.rmtree(target, ignore_errors=True)
-                return await self._timed("clone", "-q", "--bare", f"{base}/large.git", target)
-            case "push_small":
-                return await self._push(f"{base}/small.git", SMALL_BYTES)
-            case _:
-                return await self._push(f"{base}/sink.git", self.large_bytes)
+    async def clones(self, rounds: int, at_once: int) -> None:
+        """The whole pack, by so many at once."""
+        what = "clone" if at_once == 1 else "clones_at_once"
+        for number in range(rounds):
+            for way in self._turned(number):
+                begun = perf_counter()
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(at_once):
+                        tasks.create_task(self._pack(self.ways[way]))
+                self._took(what, way, perf_counter() - begun)
 
-    async def _push(self, url: str, size: int) -> float:
-        clone, number = self.work / "pushing", next(self.numbers)
-        if not clone.exists():
-            await self.git.ok("init", "-q", clone)
-        write_random(clone / "pushed.bin", size)
-        await self.git.ok("add", "--all", cwd=clone)
-        await self.git.ok("commit", "-q", "-m", f"Number {number}", cwd=clone)
-        branch = f"HEAD:refs/heads/agent/{ITEM}/number-{number}"
-        took_s = await self._timed("push", "-q", url, branch, cwd=clone)
-        shutil.rmtree(clone)  # every push sends its own objects and no others
-        return took_s
+    async def small(self, pushes: int) -> None:
+        """One commit of one small file on a new branch; the first of the door makes its mirror."""
+        for number in range(pushes + 1):
+            for way in self._turned(number):
+                took_s = await self._push(way, "long.git", f"small-{next(self.pushed)}")
+                self._took("push_small" if number else "push_first", way, took_s)
 
-    async def _timed(self, *arguments: str | Path, cwd: Path | None = None) -> float:
+    async def large(self, rounds: int) -> None:
+        """One commit with much in it, each time to a repository that has seen no other."""
+        for number, what in itertools.product(range(rounds), LARGE):
+            for way in self._turned(number):
+                sink = self.repositories.sinks[next(self.sinks)]
+                name = "push_large" if what == "random" else "push_large_text"
+                self._took(name, way, await self._push(way, sink, what))
+
+    def _turned(self, number: int) -> list[str]:
+        """Turned round each time, so that neither way always finds the caches warm."""
+        return sorted(self.ways, reverse=bool(number % 2))
+
+    async def _pack(self, base: str) -> None:
+        url = f"{base}/long.git/git-upload-pack"
+        told = await run(
+            *_CURL, "%{size_download}", "-H", _KIND, "--data-binary", f"@{self.wants}", url
+        )
+        assert int(told) > 1 << 20, "that was no pack"
+
+    async def _push(self, way: str, repository: str, branch: str) -> float:
+        target = f"refs/heads/{branch}:refs/heads/agent/{ITEM}/{branch}"
         begun = perf_counter()
-        await self.git.ok(*arguments, cwd=cwd)
+        url = f"{self.ways[way]}/{repository}"
+        await run("git", "-C", str(self.repositories.client), "push", "-q", url, target)
         return perf_counter() - begun
+
+    def _took(self, what: str, way: str, seconds: float) -> None:
+        self.took_s[what][way].append(seconds)
+        self.console.print(f"{what:16} {way:7} {seconds:8.3f} s")
+
+
+async def run(*argv: str) -> str:
+    """What a program prints. Raises: CalledProcessError."""
+    process = await asyncio.create_subprocess_exec(
+        *argv, env=_ENV, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, err = await process.communicate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, argv, out, err.decode())
+    return out.decode()
 
 
 @asynccontextmanager
@@ -102,97 +144,103 @@ async def host_process(root: Path, credential: Path) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def door_at(host: str) -> AsyncIterator[str]:
-    """The door before the host; its address."""
-    repositories = tuple(
-        RepoGrant(f"host/{name}", f"http://{host}/{name}", push=True, credential="host")
-        for name in REPOSITORIES
+async def door_process(home: Path, host: str, names: list[str]) -> AsyncIterator[tuple[int, str]]:
+    """The door in a process of its own; its pid, and where the repositories lie."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.bench.git_parts", "--home", home, "--host", host),
+        *("--names", *names),
+        stdout=asyncio.subprocess.PIPE,
     )
-    audit, registry = FakeAudit(), SessionRegistry()
-    registry.open(
-        Session(
-            run=RunId("run-1"),
-            task=TaskId(f"DEMO/{ITEM}"),
-            project="DEMO",
-            agent="bot",
-            address="127.0.0.1",
-            token_sha256=hash_token(RUN_TOKEN),
-            repositories=repositories,
-            honeytokens=(RunId("run-1"),),
-        )
-    )
-    watch = Watch(b"h" * 32, audit, FakeAlarm())
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(60):
+            port, token = (await process.stdout.readline()).decode().split()
+        yield process.pid, f"http://run:{token}@127.0.0.1:{port}/git/host"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def measure(work: Path, given: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """All of it, and what came of it."""
+    console.print("the repositories are laid out")
+    history = given.repository or long_history()
+    pushes = 2 * (given.pushes + 1)
+    sinks = 2 * given.rounds * len(LARGE)
+    repositories = lay_out(work, history, sinks, pushes, given.mebibytes << 20)
+    (work / "wants").write_bytes(repositories.wants())
+    (work / "credential").write_text(f"x-access-token:{SECRET}")
+    names = ["long.git", *repositories.sinks]
     async with (
-        client_session() as http,
-        running(GitProxy(http, audit, FakeCredentials(), watch), registry, audit) as address,
+        host_process(repositories.root, work / "credential") as host,
+        door_process(work, host, names) as (pid, door),
+        watched(pid) as memory,
     ):
-        yield address.removeprefix("http://")
+        ways = {"direct": f"http://x-access-token:{SECRET}@{host}", "door": door}
+        bench = Bench(repositories, ways, work / "wants", console)
+        await bench.clones(given.rounds, 1)
+        await bench.clones(given.rounds, AT_ONCE)
+        await bench.small(given.pushes)
+        await bench.large(given.rounds)
+        return told(bench, memory, work / LOG)
 
 
-def write_random(path: Path, size: int) -> None:
-    """In pieces, so that the peak memory told is the door's."""
-    with path.open("wb") as file:
-        for start in range(0, size, 1 << 20):
-            file.write(os.urandom(min(1 << 20, size - start)))
-
-
-def make_repositories(work: Path, large_bytes: int) -> Path:
-    """The host's root with its repositories, and the credential beside it."""
-    for name in REPOSITORIES:
-        files = work / f"{name}-files"
-        files.mkdir()
-        size = large_bytes if name == "large.git" else SMALL_BYTES
-        write_random(files / "random.bin", size)
-        create_bare_repository(files, work / "root" / name, message="First")
-    (work / "credential").write_text(REAL_CREDENTIAL)
-    (work / "home").mkdir()
-    return work / "root"
-
-
-async def measure(work: Path, rounds: int, large_bytes: int) -> dict[str, dict[str, float]]:
-    """Medians in seconds: what is done, by way."""
-    root = make_repositories(work, large_bytes)
-    client = Client(Git(work / "home"), work, large_bytes)
-    took: dict[str, dict[str, list[float]]] = {what: {"direct": [], "door": []} for what in TARGETS}
-    async with host_process(root, work / "credential") as host, door_at(host) as door:
-        bases = {
-            "direct": f"http://{REAL_CREDENTIAL}@{host}",
-            "door": f"http://run:{RUN_TOKEN}@{door}/git/host",
-        }
-        for number, what in itertools.product(range(rounds), TARGETS):
-            # Turned round each time, so that neither way always finds the caches warm.
-            for way in sorted(bases, reverse=bool(number % 2)):
-                took[what][way].append(await client.take(what, bases[way]))
+def told(bench: Bench, memory: Memory, log: Path) -> dict[str, Any]:
+    """Ratios of through over direct, figures, and whether the targets are met."""
+    middle = {
+        what: {way: median(times) for way, times in ways.items()}
+        for what, ways in bench.took_s.items()
+    }
+    over = {what: ways["door"] / ways["direct"] for what, ways in middle.items()}
+    small = middle["push_small"]
+    ratios = {
+        "clone_over_direct": over["clone"],
+        "clones_at_once_over_direct": over["clones_at_once"],
+        "push_small_added_ms": 1000 * (small["door"] - small["direct"]),
+        "push_large_over_direct": over["push_large"],
+        "push_large_text_over_direct": over["push_large_text"],
+        "door_peak_mib": memory.peak_mib(),
+    }
+    figures = {
+        **{f"{what}_{way}_s": took for what, ways in middle.items() for way, took in ways.items()},
+        "children_peak_mib": memory.children_mib,
+        **steps(log),
+    }
     return {
-        what: {way: median(times) for way, times in ways.items()} for what, ways in took.items()
-    }
-
-
-def main() -> None:
-    """Measure, tell, and say in the last line whether the targets were met."""
-    parser = argparse.ArgumentParser(description="git through the door against git direct.")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--mebibytes", type=int, default=64, help="size of the large repository")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="sandgate-bench-") as folder:
-        seconds = asyncio.run(measure(Path(folder), given.rounds, given.mebibytes << 20))
-    ratios = {what: round(ways["door"] / ways["direct"], 2) for what, ways in seconds.items()}
-    figures: dict[str, float] = {
-        f"{what}_{way}_s": round(taken, 3)
-        for what, ways in seconds.items()
-        for way, taken in ways.items()
-    }
-    figures["door_peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    result = {
         "bench": "git_proxy",
-        "ratios": ratios,
-        "figures": figures,
+        "ratios": {what: round(value, 3) for what, value in ratios.items()},
+        "figures": {what: round(value, 3) for what, value in figures.items()},
         "targets": TARGETS,
         "met": all(ratios[what] <= most for what, most in TARGETS.items()),
         "load": os.getloadavg()[0],
     }
+
+
+def steps(log: Path) -> dict[str, float]:
+    """What each step of a push took at the door, by its own clock, in ms; medians. They overlap."""
+    took: dict[str, list[float]] = defaultdict(list)
+    for line in lines_in(log):
+        detail = line.get("detail") or {}
+        kind = "large" if detail.get("pack_bytes", 0) > 1 << 20 else "small"
+        for step, ms in (detail.get("ms") or {}).items():
+            took[f"{kind}_{step}_ms"].append(ms)
+    return {step: median(all_of) for step, all_of in sorted(took.items())}
+
+
+def main() -> int:
+    """Measure, tell, and say in the last line whether the targets were met."""
+    parser = argparse.ArgumentParser(description="git through the door against git direct.")
+    parser.add_argument("--repository", type=Path, help="a clone with a long history")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pushes", type=int, default=20, help="small pushes, each way")
+    parser.add_argument("--mebibytes", type=int, default=100, help="size of a large push")
+    given = parser.parse_args()
+    console = Console(stderr=True)
+    with tempfile.TemporaryDirectory(prefix="sandgate-bench-") as folder:
+        result = asyncio.run(measure(Path(folder), given, console))
     sys.stdout.write(json.dumps(result) + "\n")
+    return 0 if result["met"] else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,8 +10,6 @@ on the disk before the answer.
 
 import argparse
 import asyncio
-import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -35,6 +33,7 @@ from entrance.vault.vault import Vault
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.pocketbase.secrets import PocketBaseSecrets
 from orchestrator.app.loop import run
+from tests.bench.serving import serve
 from tests.fakes.alarm import FakeAlarm
 from tests.servers.anthropic import KEY, MODEL, events
 from tests.servers.log import open_log
@@ -70,18 +69,6 @@ async def stream(request: web.Request) -> web.StreamResponse:
         await response.write(DELTA.replace(b" token", f"@{perf_counter():.7f}@".encode()))
     await response.write(USAGE + END)
     return response
-
-
-async def serve(runner: web.AppRunner, *told: str) -> None:
-    """Say where, and go on until ended; then what was begun beside is ended, too."""
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    sys.stdout.write(" ".join([str(runner.addresses[0][1]), *told]) + "\n")
-    sys.stdout.flush()
-    await ended.wait()
-    await runner.cleanup()
 
 
 async def upstream() -> None:
