@@ -17,7 +17,7 @@ from aiohttp.typedefs import Middleware
 from entrance.answers import refusal
 from entrance.decision import Deny
 from entrance.errors import SandgateError, Unavailable
-from entrance.git.proxy import GitProxy
+from entrance.git.proxy import GitProxy, Keeping
 from entrance.honeytokens.watch import Watch
 from entrance.identity import SESSION, identity, peer_address
 from entrance.log.records import Audit, Decided
@@ -64,6 +64,7 @@ def make_app(
     prices: PriceList,
     tool_providers: Sequence[ToolProvider],
     outbound: Outbound,
+    pushes: Keeping,
     tokens: InstallationTokens | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
@@ -75,7 +76,9 @@ def make_app(
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
     app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit, watch))
-    app.add_routes(GitProxy(outbound.git, audit, VaultRepositories(vault, tokens), watch).routes())
+    git = GitProxy(outbound.git, audit, VaultRepositories(vault, tokens), watch, pushes)
+    app.add_routes(git.routes())
+    app.cleanup_ctx.append(git.lifespan)
     app.add_routes(models.routes())
     return app
 

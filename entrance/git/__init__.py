@@ -7,17 +7,20 @@ Pure, bottom up:
 - `refs`: which ref updates a run may push, as a table.
 - `receive_pack`: the head of a push (commands, capabilities), read before anything is forwarded.
 - `checks`: what is judged of a push once its pack was read.
-- `pack`, `delta`: what the objects of a pushed pack say, inflated as it streams by.
 - `report`: the answer to a push: ours when refused, the host's as it passes by.
 - `advertise`: takes out of the host's advertisement what the door does not carry.
-- `aliases`: asks whether a branch is a symbolic ref, whose push would move another branch.
+- `listing`: asks what the host has: whether a branch is a symbolic ref, whose push would move another
+  branch; whether a mirror is fresh.
 
 At the rim:
 
 - `body`: request bodies, gzip undone with bounded output.
 - `relay`: answers that stream by, or a sentence.
-- `held`: pushes that wait for a person, kept on disk.
 - `upstream`: the git host: what is sent to it, and how its failures are told.
-- `push`: one push, from its head to the host's report.
+- `quarantine`: where a push is received and read, before anything of it goes to the host.
+- `held`, `holding`: pushes that wait for a person: kept on disk, and asked about.
+- `forward`, `unsettled`: sends a push on; finds out what became of one whose answer was lost.
+- `answer`: the answer to a push, whatever happens.
+- `push`: one push, from its head to its answer.
 - `proxy`: the HTTP routes, who may use them, and the record of it.
 """

@@ -5,10 +5,12 @@ nothing else of git over HTTP is served. The server that mounts them must not in
 bodies (`AppRunner(app, auto_decompress=False)`): git gzips them.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 
 import aiohttp
 from aiohttp import hdrs, web
@@ -18,8 +20,13 @@ from entrance.errors import NotFound, Unavailable
 from entrance.git.access import decide_access, printable
 from entrance.git.advertise import AdvertisementFilter
 from entrance.git.body import BodyError, RequestBody
+from entrance.git.forward import Forwarder
+from entrance.git.held import HeldPacks
+from entrance.git.holding import Holding
 from entrance.git.push import Pusher
+from entrance.git.quarantine.quarantine import Quarantine
 from entrance.git.relay import Relay, SandboxGoneError, plain
+from entrance.git.unsettled import DELAYS_S, Unsettled
 from entrance.git.upstream import (
     GitHost,
     RepositoryCredentials,
@@ -32,7 +39,10 @@ from entrance.honeytokens.watch import Attempt, Watch
 from entrance.identity import SESSION
 from entrance.log.body_hash import BodyHash
 from entrance.log.records import Audit, Decided, Kind, Outcome, Request, Traffic
+from entrance.ports import PushInbox, Witness
 from entrance.session import RepoGrant
+
+HELD, UNSETTLED = "held", "unsettled"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -57,8 +67,19 @@ class Limits:
     """The longest wait for the sandbox's next bytes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where pushes are kept while they are looked at, and who is told of them."""
+
+    folder: Path
+    inbox: PushInbox | None = None
+    witness: Witness | None = None
+    ask_again_s: Sequence[float] = DELAYS_S
+    """Before each time that the host is asked what became of a push whose answer was lost."""
+
+
 class GitProxy:
-    """Streams fetches through, and those pushes that `refs` allows."""
+    """Streams fetches through; takes pushes in, and sends on those that are allowed."""
 
     def __init__(
         self,
@@ -66,14 +87,43 @@ class GitProxy:
         audit: Audit,
         credentials: RepositoryCredentials,
         watch: Watch,
+        keeping: Keeping,
+        *,
         limits: Limits | None = None,
     ) -> None:
-        """`http` is made by `upstream.client_session`; who makes it closes it."""
-        self._host = GitHost(http, credentials)
+        """`http` is made by `upstream.client_session`; who makes it closes it.
+
+        Without an inbox nobody can be asked about a push; without a witness nobody vouches for one.
+        """
+        self._host = host = GitHost(http, credentials)
         self._audit = audit
         self._watch = watch
         self._limits = limits or Limits()
-        self._pusher = Pusher(self._host, audit, watch, self._limits.drain_bytes)
+        self._quarantine = Quarantine(keeping.folder, host)
+        self._held = HeldPacks(keeping.folder / HELD)
+        self._unsettled = Unsettled(
+            keeping.folder / UNSETTLED,
+            host,
+            audit,
+            keeping.witness,
+            delays_s=keeping.ask_again_s,
+        )
+        forwarder = Forwarder(host, audit, keeping.witness, self._unsettled)
+        holding = Holding(self._held, keeping.inbox)
+        self._pusher = Pusher(
+            audit, watch, self._quarantine, forwarder, holding, drain_bytes=self._limits.drain_bytes
+        )
+
+    async def lifespan(self, _: web.Application) -> AsyncIterator[None]:
+        """What a crash left is swept and settled before the first push; all is ended at the end."""
+        await self._quarantine.open()
+        await asyncio.to_thread(self._held.sweep)
+        self._unsettled.begin()
+        try:
+            yield
+        finally:
+            await self._unsettled.close()
+            await self._quarantine.close()
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the entrance's application, behind its identity middleware."""
@@ -113,6 +163,8 @@ class GitProxy:
             return await self._stream(relay, seq, source, _as_it_is, body)
         finally:
             await report(self._watch, session, watched, attempt)
+            if grant.push:
+                self._quarantine.warm(grant)
 
     async def _receive_pack(self, request: web.Request) -> web.StreamResponse:
         posted = await self._posted(request, "git-receive-pack")

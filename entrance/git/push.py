@@ -1,52 +1,75 @@
-"""One push: its head judged before a byte goes on, its bytes forwarded, its result recorded.
+"""One push: its head judged first, then all of it received and judged, and only then sent on.
 
-The pack streams through: nothing is kept. A refusal is told in git's own report, so that git
-prints the reason; an HTTP error would make it print "Everything up-to-date".
+A refusal is told in git's own report, so that git prints the reason; an HTTP error would make it
+print "Everything up-to-date".
 """
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from aiohttp import web
 
-from entrance.decision import Allow, Decision, Deny
+from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.errors import SandgateError
-from entrance.git.aliases import AliasReader, encode_question
+from entrance.git.answer import RESULT, PushAnswer
 from entrance.git.body import BodyError, RequestBody
+from entrance.git.checks.judging import Judgement, judge
+from entrance.git.forward import Forwarder
+from entrance.git.holding import Holding
+from entrance.git.listing import aliased
 from entrance.git.pktline import ProtocolError
+from entrance.git.quarantine.incoming import Refused
+from entrance.git.quarantine.quarantine import Coming, Quarantine, Taken
 from entrance.git.receive_pack import HeadParser, PushHead
-from entrance.git.refs import PushVerdict, decide_push, refuse
-from entrance.git.relay import Relay, plain
-from entrance.git.report import Report, ReportReader, encode_refusal
-from entrance.git.upstream import GitHost, headers_of, request_headers
+from entrance.git.refs import PushVerdict, decide_push, refuse, refuse_all
+from entrance.git.relay import Relay, SandboxGoneError, plain
+from entrance.git.upstream import request_headers
 from entrance.git.watched import Watched, report
 from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
-from entrance.log.records import Audit, Decided, Outcome, Request, Traffic
+from entrance.log.records import Audit, Decided, Request
+from entrance.ports import AcceptedPush, Moved
 from entrance.session import RepoGrant, Session
 
-RESULT = "application/x-git-receive-pack-result"
+log = structlog.get_logger()
+
 _NO_OPTIONS = "push options are not taken, as hosts do more for them than move a branch"
 """GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
+_BROKEN = "the door could not do this; nothing is known to have been pushed, fetch to see"
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
-    """A push that was allowed: its head, the rest of its bytes, and who looks through them."""
+class Push:
+    """One push, as it came."""
 
-    head: PushHead
+    request: web.Request
+    session: Session
+    grant: RepoGrant
     body: RequestBody
-    watched: Watched
+    head: PushHead
 
 
 class Pusher:
     """Takes pushes for granted repositories. `drain_bytes`: what is read of a refused push."""
 
-    def __init__(self, host: GitHost, audit: Audit, watch: Watch, drain_bytes: int) -> None:
-        self._host = host
+    def __init__(
+        self,
+        audit: Audit,
+        watch: Watch,
+        quarantine: Quarantine,
+        forwarder: Forwarder,
+        holding: Holding,
+        *,
+        drain_bytes: int,
+    ) -> None:
         self._audit = audit
         self._watch = watch
+        self._quarantine = quarantine
+        self._forwarder = forwarder
+        self._holding = holding
         self._drain_bytes = drain_bytes
 
     async def push(
@@ -63,82 +86,119 @@ class Pusher:
             await body.drain(self._drain_bytes)
             return plain(status, f"bad push: {error}")
         watched = Watched(self._watch.traps_of(session))
-        attempt = Attempt("git_push", grant.name)
         if watched.head(head):
-            await report(self._watch, session, watched, attempt)
+            await report(self._watch, session, watched, Attempt("git_push", grant.name))
             return plain(HTTPStatus.FORBIDDEN, TO_THE_SANDBOX)
         if head.asks_nothing:
             return await Relay(request, RESULT).finish()
-        verdict = await self._judge(head, session, grant)
-        seq = await self._record(session, grant, verdict.decision, _told(head, verdict))
-        if not isinstance(verdict.decision, Allow):
-            await body.drain(self._drain_bytes)
-            return await _refusal(request, head, verdict)
+        push, answer = Push(request, session, grant, body, head), PushAnswer(request, head)
         try:
-            return await self._forward(request, grant, Passing(head, body, watched), seq)
-        finally:
-            await report(self._watch, session, watched, attempt)
+            return await self._judged(push, answer)
+        except SandboxGoneError:
+            return answer.relay.cut_off()
+        except Exception as error:
+            if not answer.relay.started:
+                raise
+            log.exception("push_failed_after_its_answer_began")
+            why = str(error) if isinstance(error, SandgateError) else _BROKEN
+            return await answer.refuse(refuse_all(head.updates, why))
 
-    async def _judge(self, head: PushHead, session: Session, grant: RepoGrant) -> PushVerdict:
-        if head.signed:
-            return PushVerdict(Deny("signed pushes are not taken; push without --signed"), {})
-        if head.has_options:
-            return _all_for(head, _NO_OPTIONS)
-        verdict = decide_push(head.updates, session.item)
+    async def _judged(self, push: Push, answer: PushAnswer) -> web.StreamResponse:
+        head = push.head
+        verdict = _judge_head(head, push.session)
         if not isinstance(verdict.decision, Allow):
-            return verdict
-        return refuse(head.updates, await self._aliased(head, grant))
-
-    async def _aliased(self, head: PushHead, grant: RepoGrant) -> Mapping[bytes, str]:
-        """The refs that would move another branch, each with the sentence that says so.
-
-        A ref that the push creates is safe: the host compares the old value through the alias.
-        """
-        existing = [update for update in head.updates if not update.creates]
-        if not existing:
-            return {}
-        question = encode_question((update.ref for update in existing), head.hash_name)
-        headers = request_headers({"Git-Protocol": "version=2"})
-        reader = AliasReader()
-        try:
-            async with self._host.request(grant, "git-upload-pack", headers, question) as answer:
-                async for chunk in answer.content.iter_any():
-                    reader.feed(chunk)
-            targets = reader.targets()
-        except (SandgateError, ProtocolError) as error:
-            why = f"it could not be checked whether this branch is an alias of another: {error}"
-            return {update.ref: why for update in existing}
-        return {
-            update.ref: "this branch is an alias of another on the host; push under a new name"
-            for update in existing
-            if update.ref in targets
-        }
-
-    async def _forward(
-        self, request: web.Request, grant: RepoGrant, push: Passing, seq: int
-    ) -> web.StreamResponse:
-        head, body, watched = push.head, push.body, push.watched
-        relay = Relay(request, RESULT)
-        reader = ReportReader(head.capabilities)
-        trouble = "the sandbox left before the answer"
-        source = self._host.request(
-            grant, "git-receive-pack", headers_of(request), watched.push(head, body)
+            return await self._denied(push, answer, verdict, {})
+        coming = Coming(
+            head,
+            push.body,
+            push.grant,
+            tuple((one.name, one.secret) for one in self._watch.canaries_of(push.session)),
+            push.session.push_policy.max_pack_bytes,
         )
-        try:
-            error = await relay.pass_on(source, reader.feed)
-            trouble = str(watched.trouble or body.refused or error or "")
-        finally:
-            moved = Traffic.of(body.sent, relay.came)
-            await self._came_of_it(seq, reader.report(), trouble, moved)
-        if not trouble:
-            return await relay.finish()
-        if relay.started:
-            return relay.cut_off()
-        if watched.found:
-            return plain(HTTPStatus.FORBIDDEN, TO_THE_SANDBOX)
-        await body.drain(self._drain_bytes)
-        why = f"{trouble} (fetch to see whether the push arrived)"
-        return await _refusal(request, head, _all_for(head, why))
+        async with AsyncExitStack() as stack:
+            try:
+                async with answer.kept_alive(coming.arrived):
+                    taken = await stack.enter_async_context(self._quarantine.take(coming))
+            except (Refused, BodyError) as refused:
+                return await self._denied(push, answer, refuse_all(head.updates, str(refused)), {})
+            return await self._decided(push, answer, taken)
+
+    async def _decided(self, push: Push, answer: PushAnswer, taken: Taken) -> web.StreamResponse:
+        head, read = push.head, taken.read
+        if read.canary:
+            return await self._alarmed(push, answer, read.canary)
+        aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
+        if not isinstance(aliases.decision, Allow):
+            return await self._denied(push, answer, aliases, _facts(taken))
+        judgement = judge(read.brought, push.session)
+        facts = {**_facts(taken), "findings": _findings(judgement)}
+        match judgement.decision:
+            case Allow():
+                return await self._allowed(push, answer, taken, facts)
+            case Hold():
+                return await self._held(push, answer, taken, judgement, facts)
+            case Deny():
+                verdict = PushVerdict(judgement.decision, judgement.refusals)
+                return await self._denied(push, answer, verdict, facts)
+
+    async def _allowed(
+        self, push: Push, answer: PushAnswer, taken: Taken, facts: dict[str, Any]
+    ) -> web.StreamResponse:
+        head = push.head
+        told = _told(head, {}) | facts
+        seq = await self._record(push.session, push.grant, Allow(), told)
+        commits = tuple(commit.oid for commit in taken.read.brought.commits)
+        accepted = AcceptedPush(push.session, push.grant, _moved(head), commits, seq)
+        headers = request_headers(push.request.headers)
+        came = await self._forwarder.forward(
+            accepted, head, taken, relay=answer.relay, headers=headers, sent=push.body.sent
+        )
+        if not came.trouble:
+            return await answer.relay.finish()
+        if came.begun:
+            return answer.relay.cut_off()
+        why = f"{came.trouble} (fetch to see whether the push arrived)"
+        return await answer.refuse(refuse_all(head.updates, why))
+
+    async def _held(
+        self,
+        push: Push,
+        answer: PushAnswer,
+        taken: Taken,
+        judgement: Judgement,
+        facts: dict[str, Any],
+    ) -> web.StreamResponse:
+        seq = await self._record(
+            push.session,
+            push.grant,
+            judgement.decision,
+            _told(push.head, judgement.refusals) | facts,
+        )
+        said = await self._holding.hold(
+            push.session,
+            push.grant,
+            head=push.head,
+            taken=taken,
+            judgement=judgement,
+            decision=seq,
+        )
+        refusals = dict.fromkeys(judgement.refusals, said)
+        return await answer.refuse(PushVerdict(Hold(said), refusals))
+
+    async def _denied(
+        self, push: Push, answer: PushAnswer, verdict: PushVerdict, facts: dict[str, Any]
+    ) -> web.StreamResponse:
+        told = _told(push.head, verdict.refusals) | facts
+        await self._record(push.session, push.grant, verdict.decision, told)
+        await push.body.drain(self._drain_bytes)
+        return await answer.refuse(verdict)
+
+    async def _alarmed(self, push: Push, answer: PushAnswer, name: str) -> web.StreamResponse:
+        canaries = self._watch.canaries_of(push.session)
+        found = next(one for one in canaries if one.name == name)
+        attempt = Attempt("git_push", push.grant.name)
+        await self._watch.refuse(push.session, found, "a pushed pack", attempt)
+        return await answer.forbid(TO_THE_SANDBOX)
 
     async def _record(
         self, session: Session, grant: RepoGrant, decision: Decision, detail: Mapping[str, Any]
@@ -147,10 +207,6 @@ class Pusher:
         return await self._audit.decided(
             Decided("git_push", grant.name, decision, session, detail=detail, request=asked)
         )
-
-    async def _came_of_it(self, seq: int, report: Report, trouble: str, moved: Traffic) -> None:
-        detail = {"unpack": report.unpack, "refs": dict(report.refs), "trouble": trouble}
-        await self._audit.came_of_it(Outcome(seq, report.result, detail, moved))
 
 
 async def _read_head(body: RequestBody) -> PushHead:
@@ -166,31 +222,42 @@ async def _expect_end(head: PushHead, body: RequestBody) -> None:
         raise ProtocolError("data follows an empty list of commands")
 
 
-def _all_for(head: PushHead, reason: str) -> PushVerdict:
-    return PushVerdict(Deny(reason), {update.ref: reason for update in head.updates})
+def _judge_head(head: PushHead, session: Session) -> PushVerdict:
+    if head.signed:
+        return PushVerdict(Deny("signed pushes are not taken; push without --signed"), {})
+    if head.has_options:
+        return refuse_all(head.updates, _NO_OPTIONS)
+    return decide_push(head.updates, session.item)
 
 
-async def _refusal(
-    request: web.Request, head: PushHead, verdict: PushVerdict
-) -> web.StreamResponse:
-    note = f"sandgate: {verdict.decision.reason}"
-    told = encode_refusal(head.capabilities, verdict.refusals, note) if head.updates else None
-    if told is None:
-        return plain(HTTPStatus.FORBIDDEN, note)
-    relay = Relay(request, RESULT)
-    await relay.write(told)
-    return await relay.finish()
+def _moved(head: PushHead) -> tuple[Moved, ...]:
+    return tuple(Moved(update.name, update.old, update.new) for update in head.updates)
 
 
-def _told(head: PushHead, verdict: PushVerdict) -> dict[str, Any]:
+def _told(head: PushHead, refusals: Mapping[bytes, str]) -> dict[str, Any]:
+    updates = [
+        {
+            "ref": update.name,
+            "old": update.old,
+            "new": update.new,
+            "refused": refusals.get(update.ref, ""),
+        }
+        for update in head.updates
+    ]
+    return {"updates": updates}
+
+
+def _facts(taken: Taken) -> dict[str, Any]:
+    brought = taken.read.brought
     return {
-        "updates": [
-            {
-                "ref": update.name,
-                "old": update.old,
-                "new": update.new,
-                "refused": verdict.refusals.get(update.ref, ""),
-            }
-            for update in head.updates
-        ]
+        "commits": len(brought.commits),
+        "objects": len(brought.objects),
+        "pack_bytes": brought.pack_bytes,
+        "ms": dict(taken.steps.ms),
     }
+
+
+def _findings(judgement: Judgement) -> list[dict[str, str]]:
+    return [
+        {"rule": one.rule, "mode": one.mode.value, "said": str(one)} for one in judgement.findings
+    ]

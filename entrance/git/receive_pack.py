@@ -45,7 +45,12 @@ class PushHead:
     @property
     def hash_name(self) -> Hash:
         """How its repository names objects."""
-        return "sha256" if len(self.updates[0].new) == _SHA256_HEX else "sha1"
+        return hash_name_of(self.updates[0].new)
+
+
+def hash_name_of(oid: str) -> Hash:
+    """How the repository that an id, hex, is of names objects."""
+    return "sha256" if len(oid) == _SHA256_HEX else "sha1"
 
 
 class HeadParser:

@@ -1,7 +1,6 @@
 """Which ref updates a run may push: branches under `refs/heads/agent/<ITEM>/`, no others [pure].
 
-Rewrites can't be told here (the new commit is unknown until its pack is read): that a branch is
-only ever moved forward rests on the host's own rule.
+Rewrites can't be told here (the new commit is unknown until its pack is read): see `checks`.
 """
 
 import re
@@ -138,6 +137,11 @@ def decide_push(updates: Sequence[RefUpdate], item: str) -> PushVerdict:
         if not isinstance(decision, Allow):
             refusals.setdefault(update.ref, decision.reason)
     return refuse(updates, refusals)
+
+
+def refuse_all(updates: Sequence[RefUpdate], reason: str) -> PushVerdict:
+    """The verdict that refuses every ref for one reason."""
+    return PushVerdict(Deny(reason), {update.ref: reason for update in updates})
 
 
 def refuse(updates: Sequence[RefUpdate], refusals: Mapping[bytes, str]) -> PushVerdict:

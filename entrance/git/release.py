@@ -11,12 +11,11 @@ from typing import BinaryIO
 
 from aiohttp import hdrs
 
-from entrance.errors import Conflict, Malformed, NotFound, SandgateError
-from entrance.git.aliases import AliasReader, encode_question
+from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.git.body import CHUNK_BYTES
 from entrance.git.held import HeldPacks
 from entrance.git.pktline import ProtocolError
-from entrance.git.receive_pack import HeadParser, PushHead
+from entrance.git.receive_pack import HeadParser, PushHead, hash_name_of
 from entrance.git.report import Report, ReportReader
 from entrance.git.standing import Stand, stand_of
 from entrance.git.upstream import GitHost, request_headers
@@ -24,8 +23,6 @@ from entrance.log.body_hash import BodyHash
 from entrance.log.records import Traffic
 from entrance.ports import Moved
 from entrance.session import RepoGrant
-
-_SHA256_HEX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +52,9 @@ class Release:
 
     async def stand(self, grant: RepoGrant, moved: Sequence[Moved]) -> Stand:
         """Where the branches are now. Raises: Unavailable, Forbidden, NotFound, Malformed."""
-        sha256 = any(len(one.new) == _SHA256_HEX for one in moved)
-        refs = [one.ref.encode() for one in moved]
-        question = encode_question(refs, "sha256" if sha256 else "sha1")
-        headers = request_headers({"Git-Protocol": "version=2"})
-        reader = AliasReader()
-        try:
-            async with self._host.request(grant, "git-upload-pack", headers, question) as answer:
-                async for chunk in answer.content.iter_any():
-                    reader.feed(chunk)
-            oids, targets = reader.oids(), reader.targets()
-        except ProtocolError as error:
-            raise Malformed(f"the git host of {grant.name}: {error}") from error
+        refs = frozenset(one.ref.encode() for one in moved)
+        listing = await self._host.listing(grant, hash_name_of(moved[0].new), refs)
+        oids, targets = listing.asked, listing.targets
         return stand_of(
             moved,
             {ref.decode("utf-8", "replace"): oid for ref, oid in oids.items()},

@@ -16,6 +16,9 @@ from aiohttp import hdrs, web
 from yarl import URL
 
 from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
+from entrance.git.listing import Listing, ListingReader, encode_question
+from entrance.git.pktline import ProtocolError
+from entrance.git.receive_pack import Hash
 from entrance.session import RepoGrant
 
 Service = Literal["git-upload-pack", "git-receive-pack"]
@@ -25,6 +28,7 @@ USER_AGENT = "git/2.0 (sandgate)"
 _CONNECT_S = 10.0
 _SILENCE_S = 300.0
 """git hosts send a sign of life every few seconds while they work."""
+_TOLD_BYTES = 1 << 16
 _GIT_PROTOCOL = re.compile(r"version=[012](?::[a-z0-9=.-]{1,64}){0,4}")
 
 
@@ -103,6 +107,37 @@ class GitHost:
         kind = f"application/x-{service}-result"
         async with self._request(grant, hdrs.METH_POST, url, sent, kind=kind, body=body) as answer:
             yield answer
+
+    async def listing(
+        self, grant: RepoGrant, hash_name: Hash, wanted: frozenset[bytes] = frozenset()
+    ) -> Listing:
+        """What the host has. Raises: as `request`; Malformed when it isn't a list of refs."""
+        headers = request_headers({"Git-Protocol": "version=2"})
+        reader = ListingReader(wanted)
+        question = encode_question(hash_name)
+        try:
+            async with self.request(grant, "git-upload-pack", headers, question) as answer:
+                async for chunk in answer.content.iter_any():
+                    reader.feed(chunk)
+            return reader.listing()
+        except ProtocolError as error:
+            raise Malformed(str(error)) from error
+
+    async def hash_name(self, grant: RepoGrant) -> Hash:
+        """How the repository names objects. Raises: as `request`."""
+        headers = request_headers({"Git-Protocol": "version=2"})
+        async with self.advertisement(grant, "git-upload-pack", headers) as answer:
+            told = await answer.content.read(_TOLD_BYTES)
+        return "sha256" if b"object-format=sha256" in told else "sha1"
+
+    @staticmethod
+    def address(grant: RepoGrant) -> str:
+        """The repository's URL, with nothing in it that could be secret."""
+        return str(_repository(grant))
+
+    async def secret_for(self, grant: RepoGrant) -> Mapping[str, str]:
+        """The headers that open the repository for git itself. Raises: Forbidden, Unavailable."""
+        return await self._credentials.headers_for(grant, hdrs.METH_POST)
 
     @asynccontextmanager
     async def _request(

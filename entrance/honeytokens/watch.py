@@ -52,9 +52,12 @@ class Watch:
         if traps is None:
             if len(self._ready) >= REMEMBERED:
                 self._ready.pop(next(iter(self._ready)))
-            canaries = (canary for run in runs for canary in canaries_of(self._key, run))
-            traps = self._ready[runs] = Traps(canaries)
+            traps = self._ready[runs] = Traps(self.canaries_of(session))
         return traps
+
+    def canaries_of(self, session: Session) -> tuple[Canary, ...]:
+        """The canaries of the session's sandbox."""
+        return tuple(one for run in session.honeytokens for one in canaries_of(self._key, run))
 
     def look(self, session: Session, data: bytes) -> Canary | None:
         """The first canary in `data`, if there is one."""

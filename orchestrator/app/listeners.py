@@ -8,6 +8,7 @@ from aiohttp import web
 
 from entrance import app as door
 from entrance.errors import Malformed
+from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import Watch, heard_at_the_proxy
 from entrance.log.recorder import Recorder
@@ -66,6 +67,7 @@ async def open_door(
         prices=prices_of(settings.models.prices),
         tool_providers=[tools],
         outbound=outbound,
+        pushes=Keeping(settings.home.absolute() / "data" / "git"),
         tokens=parts.tokens,
     )
     return await _listen(

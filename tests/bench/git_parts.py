@@ -14,6 +14,7 @@ from pathlib import Path
 import uvloop
 
 from entrance.app import Outbound, make_app, make_runner
+from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import Watch
 from entrance.model.prices import shipped_prices
@@ -75,6 +76,7 @@ async def door(home: Path, host: str, names: list[str]) -> None:
             prices=shipped_prices(),
             tool_providers=[],
             outbound=Outbound(git_http, model_http),
+            pushes=Keeping(home / "git"),
         )
         try:
             await serve(make_runner(app), token)

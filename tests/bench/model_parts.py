@@ -20,6 +20,7 @@ import orjson
 from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
+from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import Watch
 from entrance.model.prices import shipped_prices
@@ -112,6 +113,7 @@ async def assembled(url: str, home: Path) -> AsyncIterator[tuple[web.Application
                     prices=shipped_prices(),
                     tool_providers=[],
                     outbound=Outbound(git, model),
+                    pushes=Keeping(home / "git"),
                 ),
                 token,
             )

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from entrance.app import Outbound, make_app, make_runner
 from entrance.disk import Disk
+from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import InPrompts, Watch
 from entrance.model.prices import shipped_prices
@@ -98,6 +99,7 @@ async def open_door(
             prices=shipped_prices(),
             tool_providers=[tools, *more],
             outbound=Outbound(git_http, model_http),
+            pushes=Keeping(folder / "git"),
         )
         try:
             async with _serving(app, host, port) as url:

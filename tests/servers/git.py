@@ -13,12 +13,14 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from entrance.git.proxy import GitProxy, Limits
+from entrance.git.proxy import GitProxy, Keeping, Limits
 from entrance.git.upstream import client_session
 from entrance.honeytokens.watch import Watch
 from entrance.identity import identity
+from entrance.ports import PushInbox, Witness
+from entrance.push_policy import Mode, PushPolicy
 from entrance.registry import SessionRegistry
-from entrance.session import RepoGrant, RunId, Session, TaskId, hash_token
+from entrance.session import Authorship, RepoGrant, RunId, Session, TaskId, hash_token
 from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.githost import GitHost, serving
 from tests.fakes.alarm import HONEY, FakeAlarm
@@ -27,6 +29,7 @@ from tests.fakes.audit import FakeAudit
 RUN_TOKEN = "sgr_a-run-token-of-the-tests"
 REAL_CREDENTIAL = "door:the-real-secret"
 ITEM = "TASK-7"
+KEPT = "kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,11 @@ class Door:
     """Path and headers of each request that reached the host."""
     alarm: FakeAlarm = field(default_factory=FakeAlarm)
 
+    @property
+    def kept(self) -> Path:
+        """The folder of pushes that the door keeps."""
+        return self.root.parent / KEPT
+
     def url(self, name: str) -> str:
         """The repository at the proxy, with the run's token as the password."""
         return f"{self.address.replace('://', f'://run:{RUN_TOKEN}@')}/git/{name}"
@@ -160,7 +168,12 @@ def grants(host: str) -> tuple[RepoGrant, ...]:
 
 
 @asynccontextmanager
-async def door(folder: Path, **limits: Any) -> AsyncIterator[Door]:
+async def door(
+    folder: Path,
+    inbox: PushInbox | None = None,
+    witness: Witness | None = None,
+    **limits: Any,
+) -> AsyncIterator[Door]:
     """A git host with `small.git` and `read.git`, and the proxy that a run reaches it through."""
     root, files, home = folder / "host", folder / "files", folder / "home"
     for each in (root, files, home):
@@ -184,12 +197,19 @@ async def door(folder: Path, **limits: Any) -> AsyncIterator[Door]:
             token_sha256=hash_token(RUN_TOKEN),
             repositories=grants(host_address),
             honeytokens=(RunId("run-1"),),
+            authorship=Authorship(
+                "agent", "agent@localhost", "a:model", frozenset({RunId("run-1")})
+            ),
+            push_policy=PushPolicy({"trailers": Mode.NOTE}),
         )
         audit, registry, alarm = FakeAudit(), SessionRegistry(), FakeAlarm()
         watch = Watch(HONEY, audit, alarm)
         registry.open(session)
         http = await stack.enter_async_context(client_session())
-        proxy = GitProxy(http, audit, FakeCredentials(), watch, replace(Limits(), **limits))
+        keeping = Keeping(folder / KEPT, inbox, witness, ask_again_s=(0.05,))
+        proxy = GitProxy(
+            http, audit, FakeCredentials(), watch, keeping, limits=replace(Limits(), **limits)
+        )
         address = await stack.enter_async_context(running(proxy, registry, audit))
         yield Door(Git(home), root, host_address, address, audit, session, registry, saw, alarm)
 
@@ -201,6 +221,7 @@ async def running(
     """The proxy behind the identity middleware; its address."""
     app = web.Application(middlewares=[identity(registry, audit)])
     app.add_routes(proxy.routes())
+    app.cleanup_ctx.append(proxy.lifespan)
     runner = web.AppRunner(app, auto_decompress=False, handler_cancellation=True, access_log=None)
     await runner.setup()
     try:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -9,6 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from entrance.app import Outbound, make_app
+from entrance.git.proxy import Keeping
 from orchestrator.api import shapes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
@@ -121,6 +123,7 @@ def entrance() -> web.Application:
         prices=nothing,
         tool_providers=(),
         outbound=Outbound(nothing, nothing),
+        pushes=Keeping(Path()),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from entrance.git.pktline import FLUSH, encode
 from entrance.honeytokens.watch import RULE
+from tests.component.git.matrix.promises import pushes_at_host
 from tests.component.git.test_push import OWN, push
 from tests.fakes.alarm import canary
 from tests.servers.git import Door, door
@@ -83,7 +84,7 @@ async def test_a_push_with_one_in_it_changes_nothing(
 ) -> None:
     clone = await at_door.clone()
     await hide(at_door, clone)
-    before = await at_door.refs()
+    before, asked = await at_door.refs(), pushes_at_host(at_door)
     assert not at_door.alarm.touched
 
     said = await push(at_door, clone, f"HEAD:{OWN}/work")
@@ -92,11 +93,9 @@ async def test_a_push_with_one_in_it_changes_nothing(
     assert await at_door.refs() == before
     [touched] = at_door.alarm.touched
     assert (touched.canary, touched.where, touched.door) == ("aws-secret", "a pushed pack", "git")
-    allowed, found = at_door.audit.decisions("git_push")[-2:]
+    found = at_door.audit.decisions("git_push")[-1]
     assert (found.rule, found.decision.word) == (RULE, "deny")
-    outcome = at_door.audit.outcome_of(allowed)
-    assert outcome is not None
-    assert "honeytoken" in outcome.detail["trouble"]
+    assert pushes_at_host(at_door) == asked
     assert SECRET not in str(at_door.audit.records)
 
 
@@ -148,5 +147,6 @@ async def test_a_pack_that_cannot_be_read_is_not_passed_on(at_door: Door) -> Non
 
     _, said = await at_door.post("git-receive-pack", encode(command) + FLUSH + b"PACKnonsense")
 
-    assert b"no pack" in said
+    assert b"git doesn't take the pack" in said
+    assert pushes_at_host(at_door) == 0
     assert not at_door.alarm.touched

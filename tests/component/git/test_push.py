@@ -118,7 +118,7 @@ async def test_mirror_and_all_are_refused(at_door: Door) -> None:
     assert "under agent/TASK-7/" in await refused(at_door, clone, "--mirror")
 
 
-async def test_a_second_push_moves_the_branch_forward_and_a_rewrite_is_the_hosts_to_refuse(
+async def test_a_second_push_moves_the_branch_forward_and_a_rewrite_is_refused(
     at_door: Door,
 ) -> None:
     """CASE-39."""
@@ -129,13 +129,12 @@ async def test_a_second_push_moves_the_branch_forward_and_a_rewrite_is_the_hosts
     assert (await push(at_door, clone, f"HEAD:{OWN}/fix")).code == 0
 
     await at_door.git.ok("commit", "--quiet", "--amend", "--message", "Rewritten", cwd=clone)
-    said = await push(at_door, clone, "--force", f"HEAD:{OWN}/fix")
+    text = await refused(at_door, clone, "--force", f"HEAD:{OWN}/fix")
 
-    assert "non-fast-forward" in said.text
+    assert "[rewind]" in text
     assert (await at_door.refs())[f"{OWN}/fix"] == second
-    outcome = at_door.audit.outcome_of(at_door.audit.decisions("git_push")[-1])
-    assert outcome is not None
-    assert outcome.result == "refused"
+    finding = at_door.audit.decisions("git_push")[-1].detail["findings"][0]
+    assert (finding["rule"], finding["mode"]) == ("rewind", "deny")
 
 
 async def test_a_branch_that_is_an_alias_on_the_host_is_not_followed(at_door: Door) -> None:
@@ -152,7 +151,7 @@ async def test_a_branch_that_is_an_alias_on_the_host_is_not_followed(at_door: Do
 
 
 async def test_a_pushed_tree_comes_back_whole_when_it_is_large(at_door: Door) -> None:
-    """CASE-32, 33, 51: above 1 MiB git sends a probe, then a chunked body."""
+    """CASE-32, 33, 50, 51: above 1 MiB git sends a probe, then a chunked body."""
     clone = await at_door.clone()
     content = os.urandom(5 << 20)
     commit = await at_door.commit(clone, "large.bin", content)
@@ -163,7 +162,7 @@ async def test_a_pushed_tree_comes_back_whole_when_it_is_large(at_door: Door) ->
     assert (await at_door.refs())[f"{OWN}/large"] == commit
     forwarded = [head for path, head in at_door.host_saw if path.endswith("/git-receive-pack")]
     assert len(forwarded) == 1, "the probe is answered by the door itself"
-    assert "chunked" in forwarded[0]["Transfer-Encoding"]
+    assert int(forwarded[0]["Content-Length"]) > 5 << 20, "CASE-50: its length is known"
 
 
 async def test_a_large_push_to_main_is_refused_with_its_reason(at_door: Door) -> None:

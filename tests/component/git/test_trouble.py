@@ -12,24 +12,25 @@ from aiohttp import web
 
 from entrance.git.pktline import FLUSH, encode
 from entrance.session import RepoGrant
+from orchestrator.stack.git_cgi import answer
+from tests.component.git.test_wire import EMPTY_PACK
 from tests.servers.git import ITEM, RUN_TOKEN, Door, door
 
 NAME = "odd/repo.git"
 OWN = f"refs/heads/agent/{ITEM}"
-NEW = encode(f"{'0' * 40} {'1' * 40} {OWN}/x\0 report-status".encode()) + FLUSH
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def odd_host(at_door: Door, handler: Handler) -> AsyncIterator[None]:
-    """Let `odd/repo.git` of the run be served by `handler`."""
+async def odd_host(at_door: Door, handler: Handler, name: str = "repo.git") -> AsyncIterator[None]:
+    """Let `odd/repo.git` of the run be served by `handler`, at which it is called `name`."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        grant = RepoGrant(NAME, f"http://127.0.0.1:{runner.addresses[0][1]}/repo.git", push=True)
+        grant = RepoGrant(NAME, f"http://127.0.0.1:{runner.addresses[0][1]}/{name}", push=True)
         at_door.registry.open(replace(at_door.session, repositories=(grant,)))
         yield
     finally:
@@ -101,36 +102,94 @@ async def test_a_fetch_that_breaks_off_is_not_taken_for_whole(at_door: Door) -> 
     assert trouble.startswith(f"the git host of {NAME} can't be reached or broke off")
 
 
-async def test_a_push_whose_answer_is_lost_is_refused_with_words_and_is_unknown_on_record(
+@asynccontextmanager
+async def odd_pushes(
+    at_door: Door, handler: Handler, ends: str = "/git-receive-pack"
+) -> AsyncIterator[None]:
+    """Let requests to this end of `odd/small.git` be served by `handler`, all others by the real host."""
+
+    async def some(request: web.Request) -> web.StreamResponse:
+        odd = request.method == "POST" and request.path.endswith(ends)
+        return await (handler(request) if odd else answer(request, at_door.root))
+
+    async with odd_host(at_door, some, name="small.git"):
+        yield
+
+
+def new_branch(main: str, old: str = "0" * 40) -> bytes:
+    """A push of a branch at what `main` has."""
+    return encode(f"{old} {main} {OWN}/x\0 report-status".encode()) + FLUSH + EMPTY_PACK
+
+
+async def test_a_push_whose_answer_is_lost_is_settled_by_asking_the_host_and_has_not_arrived(
     at_door: Door,
 ) -> None:
-    async with odd_host(at_door, breaking_off("git-receive-pack-result", b"")):
-        status, said = await at_door.post("git-receive-pack", NEW, name=NAME)
+    main = (await at_door.refs())["refs/heads/main"]
+    async with odd_pushes(at_door, breaking_off("git-receive-pack-result", b"")):
+        status, said = await at_door.post("git-receive-pack", new_branch(main), name=NAME)
 
-    assert status == 200
-    assert b"ng " + OWN.encode() in said
-    assert b"fetch to see whether the push arrived" in said
-    assert (await last_outcome(at_door, "git_push"))[0] == "unknown"
+        assert status == 200
+        assert b"ng " + OWN.encode() in said
+        assert b"fetch to see whether the push arrived" in said
+        result, trouble = await last_outcome(at_door, "git_push")
+    assert (result, "was asked afterwards" in trouble) == ("refused", True)
+
+
+async def test_a_push_whose_answer_is_lost_is_settled_by_asking_the_host_and_has_arrived(
+    at_door: Door,
+) -> None:
+    main = (await at_door.refs())["refs/heads/main"]
+
+    async def taken_but_not_told(request: web.Request) -> web.StreamResponse:
+        await at_door.git.ok("-C", at_door.root / "small.git", "branch", f"agent/{ITEM}/x", "main")
+        return await breaking_off("git-receive-pack-result", b"")(request)
+
+    async with odd_pushes(at_door, taken_but_not_told):
+        await at_door.post("git-receive-pack", new_branch(main), name=NAME)
+        result, trouble = await last_outcome(at_door, "git_push")
+
+    assert (result, "was asked afterwards" in trouble) == ("ok", True)
+    async with asyncio.timeout(10):
+        while list((at_door.kept / "unsettled").iterdir()):  # noqa: ASYNC110 - a folder
+            await asyncio.sleep(0.01)
 
 
 async def test_a_push_whose_report_breaks_off_is_not_taken_for_whole(at_door: Door) -> None:
-    async with odd_host(at_door, breaking_off("git-receive-pack-result", b"000eunpack ok\n")):
+    main = (await at_door.refs())["refs/heads/main"]
+    async with odd_pushes(at_door, breaking_off("git-receive-pack-result", b"000eunpack ok\n")):
         with pytest.raises(aiohttp.ClientError):
-            await at_door.post("git-receive-pack", NEW, name=NAME)
+            await at_door.post("git-receive-pack", new_branch(main), name=NAME)
+        result, _ = await last_outcome(at_door, "git_push")
 
-    assert "broke off" in (await last_outcome(at_door, "git_push"))[1]
+    assert result == "refused"
 
 
 async def test_a_push_to_a_branch_whose_aliases_can_not_be_asked_is_refused(
     at_door: Door,
 ) -> None:
-    """CASE-46: fail closed."""
-    body = NEW.replace(b"0" * 40, b"2" * 40)
-    async with odd_host(at_door, answering(200, "application/x-git-upload-pack-result")):
+    """CASE-46: fail closed. Asked by git itself, for the mirror, the host answers."""
+    main = (await at_door.refs())["refs/heads/main"]
+    junk = answering(200, "application/x-git-upload-pack-result")
+
+    async def only_to_git(request: web.Request) -> web.StreamResponse:
+        real = "sandgate" not in request.headers["User-Agent"]
+        return await (answer(request, at_door.root) if real else junk(request))
+
+    async with odd_pushes(at_door, only_to_git, "/git-upload-pack"):
+        body = new_branch(main, old=main)
         status, said = await at_door.post("git-receive-pack", body, name=NAME)
 
     assert status == 200
     assert b"could not be checked whether this branch is an alias" in said
+
+
+async def test_a_push_to_a_host_that_can_not_be_mirrored_is_refused(at_door: Door) -> None:
+    async with odd_host(at_door, answering(500, "text/html")):
+        body = new_branch("1" * 40)
+        status, said = await at_door.post("git-receive-pack", body, name=NAME)
+
+    assert status == 200
+    assert b"the repository can't be mirrored" in said
 
 
 async def test_when_the_sandbox_leaves_the_host_is_left_too_and_it_is_on_record(

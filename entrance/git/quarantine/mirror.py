@@ -1,0 +1,174 @@
+"""A bare mirror of each repository that is pushed to: what the host has, so that what is new can be told.
+
+It holds branches and tags, is never served to a sandbox (whoever knows an object's id could ask for what
+the host has long removed), and never gets what is in quarantine. It is as fresh as the digest that lies
+in it: what was asked of the host before a push says whether that is fresh enough. What is damaged is
+thrown away and made anew.
+"""
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from entrance.errors import Unavailable
+from entrance.git.listing import Listing, digest_of
+from entrance.git.quarantine.git_child import Bounds, GitFailed, Place, environment, git
+from entrance.git.receive_pack import Hash
+
+log = structlog.get_logger()
+
+DIGEST = "sandgate-digest"
+_FETCH = Bounds(seconds=900.0, stdout_bytes=1 << 20)
+_LOOK = Bounds(seconds=300.0, stdout_bytes=256 << 20)
+_REFSPECS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_FORM = "--format=%(objectname) %(refname)"
+_GONE = ".gone-"
+_SPARING: Mapping[str, str] = {
+    "gc.auto": "2000",
+    "gc.autoPackLimit": "40",
+    "pack.threads": "1",
+    "pack.windowMemory": "64m",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a mirror is of. `secret`: the headers that open it."""
+
+    url: str
+    hash_name: Hash
+    secret: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(slots=True)
+class Mirror:
+    """One repository's mirror. `lock` is held by whoever changes it."""
+
+    folder: Path
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.folder)
+
+    @property
+    def digest(self) -> str:
+        """Of the branches and tags that it has; empty when that is not known."""
+        try:
+            return (self.folder / DIGEST).read_text("ascii")
+        except (OSError, ValueError):
+            return ""
+
+
+class Mirrors:
+    """The mirrors below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, Mirror] = {}
+
+    def of(self, url: str, hash_name: Hash) -> Mirror:
+        """A repository's mirror, whether it is there yet or not."""
+        name = f"{hashlib.sha256(url.encode()).hexdigest()[:32]}-{hash_name}"
+        return self._known.setdefault(name, Mirror(self._folder / name))
+
+    async def fresh(self, origin: Origin, listing: Listing | None) -> Mirror:
+        """The mirror, no older than `listing`; None: than this call. Raises: Unavailable."""
+        mirror = self.of(origin.url, origin.hash_name)
+        if listing is not None and mirror.digest == listing.digest:
+            return mirror
+        async with mirror.lock:
+            if listing is None or mirror.digest != listing.digest:
+                await self._refresh(mirror, origin)
+        return mirror
+
+    async def mended(self, origin: Origin) -> bool:
+        """Whether the mirror was damaged, and is new now. Raises: Unavailable."""
+        mirror = self.of(origin.url, origin.hash_name)
+        async with mirror.lock:
+            if await _is_whole(mirror):
+                return False
+            await self._throw_away(mirror)
+            await self._refresh(mirror, origin)
+        return True
+
+    async def tidy(self, mirror: Mirror) -> None:
+        """Pack it anew when it has become many packs; what nothing names goes after two weeks."""
+        async with mirror.lock:
+            try:
+                env = environment(mirror.place, more=_SPARING)
+                await git(["gc", "--auto", "--quiet"], env, bounds=_FETCH)
+            except GitFailed as failed:
+                log.warning("mirror_not_tidied", mirror=mirror.folder.name, error=str(failed))
+
+    def sweep(self) -> None:
+        """Remove what a crash left half made or half removed. Blocking; before anything else."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for left in self._folder.glob(f"{_GONE}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    async def _refresh(self, mirror: Mirror, origin: Origin) -> None:
+        try:
+            try:
+                await self._fetch(mirror, origin)
+            except GitFailed as failed:
+                if await _is_whole(mirror):
+                    raise
+                log.warning("mirror_damaged", mirror=mirror.folder.name, error=str(failed))
+                await self._throw_away(mirror)
+                await self._fetch(mirror, origin)
+        except GitFailed as failed:
+            raise Unavailable(f"the repository can't be mirrored: {failed}") from failed
+        except OSError as error:
+            raise Unavailable(f"the mirror can't be written: {error.strerror}") from error
+
+    async def _fetch(self, mirror: Mirror, origin: Origin) -> None:
+        await self._made(mirror, origin.hash_name)
+        (mirror.folder / DIGEST).unlink(missing_ok=True)
+        env = environment(mirror.place, origin.secret)
+        quiet = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--refmap=")
+        await git(["fetch", *quiet, "--", origin.url, *_REFSPECS], env, bounds=_FETCH)
+        env = environment(mirror.place)
+        told = ["for-each-ref", _FORM, "refs/heads", "refs/tags"]
+        listed = await git(told, env, bounds=_LOOK)
+        await asyncio.to_thread(_write, mirror.folder / DIGEST, digest_of(listed))
+
+    async def _made(self, mirror: Mirror, hash_name: Hash) -> None:
+        if (mirror.folder / "HEAD").exists():
+            return
+        await self._throw_away(mirror)
+        part = Path(tempfile.mkdtemp(prefix=_GONE, dir=self._folder))
+        form = f"--object-format={hash_name}"
+        quiet = ("init", "--quiet", "--bare", "--template=", form)
+        await git([*quiet, "--", str(part / "new")], environment(Place(part / "new")))
+        (part / "new").rename(mirror.folder)
+        await asyncio.to_thread(part.rmdir)
+
+    async def _throw_away(self, mirror: Mirror) -> None:
+        with suppress(FileNotFoundError):
+            gone = Path(tempfile.mkdtemp(prefix=_GONE, dir=self._folder))
+            mirror.folder.rename(gone / "old")
+            await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
+
+
+async def _is_whole(mirror: Mirror) -> bool:
+    """Whether all that its refs lead to is there."""
+    look = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"]
+    try:
+        await git(look, environment(mirror.place), bounds=_LOOK)
+    except GitFailed:
+        return False
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(text, "ascii")
+    part.replace(path)
