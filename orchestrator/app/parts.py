@@ -3,16 +3,19 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from time import monotonic
 
 import aiohttp
 
+from entrance.attestation.attestor import Attestor
+from entrance.attestation.store import Attestations
 from entrance.log.egress_log import EgressLog
 from entrance.log.retention import Keep
 from entrance.log.segments import Rules
 from entrance.log.shelf import Shelf
 from entrance.log.signing import signer_from
-from entrance.ports import Causes
+from entrance.ports import Causes, Witness
 from entrance.registry import SessionRegistry
 from entrance.vault.installation import InstallationTokens
 from entrance.vault.keyfile import open_keyring
@@ -35,6 +38,7 @@ from orchestrator.app.world import make_world
 from orchestrator.clock import WallClock
 from orchestrator.drops import Drops
 from orchestrator.ports import Clock
+from orchestrator.runner.attaching import AttachingWitness
 from orchestrator.runner.doings import Doings
 from orchestrator.runner.world import World
 from orchestrator.settings import Settings
@@ -56,6 +60,7 @@ class Parts:
     disks: TaskDisks | WatchedDisks
     drops: Drops
     world: World
+    witness: Witness
     http: aiohttp.ClientSession
 
 
@@ -82,6 +87,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     egress_log = _open_log(settings, clock, doings)
     stack.push_async_callback(egress_log.close)
     engine = open_engine(settings, stack)
+    attestations = Attestations(settings.home / "data" / "attestations")
     drops = Drops(firewall, _fence_log(settings, egress_log), owners_of(engine, runs))
     world = make_world(
         settings,
@@ -95,6 +101,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         ),
         clock=clock,
         doings=doings,
+        attestations=attestations,
     )
     return Parts(
         store=store,
@@ -109,6 +116,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         disks=disks,
         drops=drops,
         world=world,
+        witness=AttachingWitness(_attestor(settings, attestations, egress_log, clock), world),
         http=http,
     )
 
@@ -134,6 +142,15 @@ def _open_log(settings: Settings, clock: Clock, causes: Causes) -> EgressLog:
         installation=settings.name,
         rules=rules,
         causes=causes,
+    )
+
+
+def _attestor(
+    settings: Settings, store: Attestations, egress_log: EgressLog, clock: Clock
+) -> Attestor:
+    signer = signer_from(settings.log.key_file)
+    return Attestor(
+        store, signer, egress_log, lambda: egress_log.newest, clock.now, version("sandgate")
     )
 
 

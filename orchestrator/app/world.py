@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from entrance.attestation.store import Attestations
 from entrance.log.shelf import Shelf
 from entrance.log.trail import trail
 from entrance.registry import SessionRegistry
@@ -36,6 +37,7 @@ def make_world(
     sandboxes: Sandboxes,
     clock: Clock,
     doings: Doings,
+    attestations: Attestations,
 ) -> World:
     """Put it together."""
     policy = inbox.policy
@@ -59,6 +61,7 @@ def make_world(
         outputs=Outputs(settings.transcripts),
         execd_key=execd_key_of(settings),
         honey_key=honey_key_of(settings),
+        attested=attestations.of_run,
         dialects={
             name: provider.dialect
             for name, provider in settings.models.providers.items()

@@ -16,6 +16,7 @@ from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, trou
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Said, after, changed
 from orchestrator.domain.verdict import Case, verdict
 from orchestrator.ports import RunRecord
+from orchestrator.runner.attaching import attach_attestations
 from orchestrator.runner.heed import heed
 from orchestrator.runner.show import show
 from orchestrator.runner.transcript import write_transcript
@@ -131,6 +132,7 @@ async def _record(world: World, run: Run) -> Run:
     await world.tracker.attach(item, "transcript.jsonl", await write_transcript(world, run, lines))
     if (output := world.outputs.path(run.id)).exists():
         await world.tracker.attach(item, "output.log", output)
+    await attach_attestations(world, run)
     try:
         spent = await world.runs.engagement_usd(run.engagement)
         await world.tracker.spent(run.engagement, spent)

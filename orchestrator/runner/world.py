@@ -76,6 +76,8 @@ class World:
     execd_key: bytes = field(repr=False)
     honey_key: bytes = field(repr=False)
     """What honeytokens are derived from; empty: sandboxes get none."""
+    attested: Callable[[RunId], Sequence[Path]] = lambda _: ()
+    """The attestations of a run's pushes, oldest first. Blocking."""
     egress: Egress = field(default_factory=NoEgress)
     doings: Doings = field(default_factory=Doings)
     """What each run is doing now."""

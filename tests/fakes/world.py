@@ -73,6 +73,8 @@ class FakeWorld:
     closed: str = ""
     offered: frozenset[str] = frozenset({"native"})
     dialects: Mapping[str, str] = field(default_factory=dict)
+    attested: list[Path] = field(default_factory=list)
+    """Attestations, of whichever run."""
     egress: Egress = field(default_factory=NoEgress)
     frozen: FakeFrozenStore = field(default_factory=FakeFrozenStore)
     tracker: FakeTracker = field(
@@ -98,6 +100,7 @@ class FakeWorld:
             outputs=Outputs(self.folder / "transcripts"),
             execd_key=b"k" * 32,
             honey_key=b"h" * 32,
+            attested=lambda _: self.attested,
             dialects=self.dialects,
             egress=self.egress,
         )

@@ -1,5 +1,6 @@
 """`ports.Tracker` on Polarion: what is to be done is read, and what was done is recorded."""
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -104,7 +105,7 @@ class PolarionTracker:
         if any(one.file_name == name for one in await self.client.attachments.of(item)):
             return
         try:
-            await self.client.attachments.add(item, name, path, title="Transcript")
+            await self.client.attachments.add(item, name, path, title=_title_of(name))
         except Conflict:
             return  # an earlier try came through, though its answer was lost
 
@@ -171,3 +172,8 @@ class PolarionTracker:
 def _says(one: Said, title: str, text: str) -> bool:
     """Whether a comment says this; Polarion may have laid its words out anew."""
     return one.title == title and plain(one.text).split() == text.split()
+
+
+def _title_of(name: str) -> str:
+    """What an attached file is called: `Transcript`, `Output`, `Attestation`."""
+    return re.split(r"[-.]", name, maxsplit=1)[0].capitalize()

@@ -32,6 +32,15 @@ async def test_a_submitted_task_ends_submitted_with_its_record_and_transcript(
     assert not world.disks.mounted
 
 
+async def test_a_record_has_the_attestations_of_what_was_pushed(world: FakeWorld) -> None:
+    file = world.folder / "0000000003-aaaaaaaaaaaaaaaa.json"
+    file.write_text("signed")
+    world.attested = [file]
+    run = await settle_down(world)
+    assert run
+    assert world.tracker.attached[run.record, f"attestation-{file.name}"] == b"signed"
+
+
 async def test_a_harness_that_just_stops_fails_the_task_and_says_so(world: FakeWorld) -> None:
     run = await settle_down(world)
     assert run
