@@ -227,7 +227,7 @@ def _judge_head(head: PushHead, session: Session) -> PushVerdict:
         return PushVerdict(Deny("signed pushes are not taken; push without --signed"), {})
     if head.has_options:
         return refuse_all(head.updates, _NO_OPTIONS)
-    return decide_push(head.updates, session.item)
+    return decide_push(head.updates, session.item, session.continues)
 
 
 def _moved(head: PushHead) -> tuple[Moved, ...]:

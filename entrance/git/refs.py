@@ -1,10 +1,11 @@
 """Which ref updates a run may push: branches under `refs/heads/agent/<ITEM>/`, no others [pure].
 
+A person may let a task go on with others' branches; then those namespaces are open, too.
 Rewrites can't be told here (the new commit is unknown until its pack is read): see `checks`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from entrance.decision import Allow, Decision, Deny
@@ -72,9 +73,22 @@ def _is_ill_named(ref: bytes, item: str) -> bool:
     )
 
 
+def _is_item(item: str) -> bool:
+    """Whether a task's id can name a branch."""
+    return bool(_ITEM.fullmatch(item)) and ".." not in item and not item.endswith((".lock", "."))
+
+
+def _whose(ref: bytes, item: str, continues: Collection[str]) -> str:
+    """The task whose namespace is to be looked at: one that is gone on with, or the run's own."""
+    if not _is_item(item):
+        return item
+    others = (one for one in continues if _is_item(one))
+    return next((one for one in others if (ref + b"/").startswith(_namespace(one))), item)
+
+
 _RULES = (
     _Rule(
-        lambda _, item: not _ITEM.fullmatch(item) or ".." in item or item.endswith((".lock", ".")),
+        lambda _, item: not _is_item(item),
         "this run's task has no id that could name a branch, so it may push nothing",
     ),
     _Rule(
@@ -117,20 +131,24 @@ _RULES = (
 """First broken rule gives the reason."""
 
 
-def decide_ref(update: RefUpdate, item: str) -> Decision:
-    """Say whether a run of the task `item` may make this one update."""
+def decide_ref(update: RefUpdate, item: str, continues: Collection[str] = frozenset()) -> Decision:
+    """Say whether a run of the task `item`, which `continues` others, may make this one update."""
     for rule in _RULES:
-        if rule.broken_by(update, item):
-            return Deny(rule.reason.format(own=f"agent/{item}/"))
+        if rule.broken_by(update, _whose(update.ref, item, continues)):
+            reason = rule.reason.format(own=f"agent/{item}/")
+            others = " and ".join(f"agent/{one}/" for one in sorted(filter(_is_item, continues)))
+            return Deny(f"{reason} (it may go on with {others}, too)" if others else reason)
     return Allow()
 
 
-def decide_push(updates: Sequence[RefUpdate], item: str) -> PushVerdict:
+def decide_push(
+    updates: Sequence[RefUpdate], item: str, continues: Collection[str] = frozenset()
+) -> PushVerdict:
     """Judge a whole push: one refused update refuses them all."""
     refusals: dict[bytes, str] = {}
     seen: set[bytes] = set()
     for update in updates:
-        decision = decide_ref(update, item)
+        decision = decide_ref(update, item, continues)
         if isinstance(decision, Allow) and update.ref in seen:
             decision = Deny("the same branch twice in one push")
         seen.add(update.ref)

@@ -114,6 +114,7 @@ def session_for(
         harness=run.harness,
         image=image,
         authorship=authorship,
+        continues=task.continues,
         unpriced_models=engagement.grants.unpriced_models,
     )
 

@@ -135,7 +135,7 @@ def may_still(
     ):
         return f"{one.repository} is not granted for pushing any more"
     updates = [RefUpdate(each.old, each.new, each.ref.encode()) for each in one.moved]
-    decision = decide_push(updates, item).decision
+    decision = decide_push(updates, item, task.continues).decision
     if not isinstance(decision, Allow):
         return decision.reason
     return RepoGrant(

@@ -39,6 +39,8 @@ class Task:
     base_branch: str = "main"
     delegated_by: RunId | None = None
     """The run that delegated it; what is spent on it is that run's money too."""
+    continues: frozenset[str] = frozenset()
+    """Items of the same project whose branches it goes on with, as a person has linked them."""
 
     @property
     def item(self) -> str:

@@ -108,6 +108,30 @@ async def test_a_delegated_task_names_the_run_that_delegated_it(stage: Stage) ->
     assert [task.delegated_by if task else "gone" for task in by.values()] == ["run1", None, None]
 
 
+async def test_a_task_names_those_that_people_have_linked_it_to_go_on_with(stage: Stage) -> None:
+    await stage.hire("rex")
+    task, other, third = await stage.task(), await stage.task(), await stage.task()
+    await stage.part_of(task, RunId("run1"))
+    await stage.go_on(task, other)
+    read, back = await stage.tracker.task(task), await stage.tracker.task(other)
+    assert read
+    assert back
+    assert read.continues == {other.rpartition("/")[2]}
+    assert third.rpartition("/")[2] not in read.continues
+    assert back.continues == frozenset()
+
+
+async def test_another_projects_branches_are_not_gone_on_with(stage: Stage) -> None:
+    await stage.hire("rex")
+    elsewhere = f"{stage.project}X"
+    await stage.hire("rex", elsewhere)
+    task, other = await stage.task(), await stage.task(project=elsewhere)
+    await stage.go_on(task, other)
+    read = await stage.tracker.task(task)
+    assert read
+    assert read.continues == frozenset()
+
+
 async def test_an_agent_has_its_approved_skills_and_no_others(stage: Stage) -> None:
     rex = await stage.hire("rex")
     for title, status in (("test", "approved"), ("steal", "draft"), ("punch", "retired")):

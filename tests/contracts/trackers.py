@@ -69,6 +69,10 @@ class Stage(Protocol):
         """A task that a run made: a part of another that it delegated, or just a task."""
         ...
 
+    async def go_on(self, task: TaskId, other: TaskId) -> None:
+        """A person links a task to one that it continues."""
+        ...
+
     async def comment(self, task: TaskId, title: str, text: str) -> None:
         """A person's comment."""
         ...
@@ -130,6 +134,11 @@ class FakeStage:
         by = run if parent else None
         self.tracker.tasks[made] = replace(self.tracker.tasks[made], delegated_by=by)
         return made
+
+    async def go_on(self, task: TaskId, other: TaskId) -> None:
+        one, another = self.tracker.tasks[task], self.tracker.tasks[other]
+        more = {another.item} if another.project == one.project else set()
+        self.tracker.tasks[task] = replace(one, continues=one.continues | more)
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
         self.tracker.say(task, "lead", title, text)
@@ -200,6 +209,9 @@ class PolarionStage:
         if parent:
             await self._client.links.add(made, "delegated_from", parent)
         return made
+
+    async def go_on(self, task: TaskId, other: TaskId) -> None:
+        await self._client.links.add(task, "continues", other)
 
     async def comment(self, task: TaskId, title: str, text: str) -> None:
         await self._client.comments.add(task, Text(text), title=title)

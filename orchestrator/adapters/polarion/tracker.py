@@ -1,7 +1,7 @@
 """`ports.Tracker` on Polarion: what is to be done is read, and what was done is recorded."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import batched
@@ -21,7 +21,7 @@ from orchestrator.adapters.polarion.reading import (
 )
 from orchestrator.adapters.polarion.recording import fields_of, item_of
 from orchestrator.adapters.polarion.resources import Comment as Said
-from orchestrator.adapters.polarion.resources import Text, WorkItem
+from orchestrator.adapters.polarion.resources import Link, Text, WorkItem
 from orchestrator.adapters.polarion.richtext import plain
 from orchestrator.domain.plan import LOOKED_AT
 from orchestrator.domain.task import Comment, Task
@@ -60,7 +60,13 @@ class PolarionTracker:
         item = await self._item(task)
         if item is None:
             return None
-        return replace(task_of(item), delegated_by=await self._delegated_by(item))
+        links = await self.client.links.of(task)
+        delegated = any(one.role == "delegated_from" for one in links)
+        return replace(
+            task_of(item),
+            delegated_by=_made_by(item) if delegated else None,
+            continues=frozenset(_continued(item, links)),
+        )
 
     async def thread(self, task: TaskId) -> Sequence[Comment]:
         return [
@@ -127,14 +133,6 @@ class PolarionTracker:
         found = [await self._item(link.target) for link in links]
         return [one for one in found if one and (one.type, one.status) == ("skill", "approved")]
 
-    async def _delegated_by(self, task: WorkItem) -> RunId | None:
-        """The run that a task was delegated by: the one that made it, if it made it for that."""
-        run = task.custom.get("runKey")
-        if not isinstance(run, str) or not run:
-            return None
-        links = await self.client.links.of(task.id)
-        return RunId(run) if any(one.role == "delegated_from" for one in links) else None
-
     async def _item(self, item: str) -> WorkItem | None:
         try:
             return await self.client.items.get(item)
@@ -177,3 +175,17 @@ def _says(one: Said, title: str, text: str) -> bool:
 def _title_of(name: str) -> str:
     """What an attached file is called: `Transcript`, `Output`, `Attestation`."""
     return re.split(r"[-.]", name, maxsplit=1)[0].capitalize()
+
+
+def _made_by(task: WorkItem) -> RunId | None:
+    """The run that made a task."""
+    run = task.custom.get("runKey")
+    return RunId(run) if isinstance(run, str) and run else None
+
+
+def _continued(task: WorkItem, links: Sequence[Link]) -> Iterator[str]:
+    """The items of the same project that a task goes on with. No tool makes such a link: people do."""
+    for link in links:
+        project, _, item = link.target.rpartition("/")
+        if link.role == "continues" and project == task.project:
+            yield item

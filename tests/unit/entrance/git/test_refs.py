@@ -132,3 +132,70 @@ def test_whatever_is_allowed_lies_below_the_namespace_in_plain_ascii(
 
 def test_a_name_that_is_no_text_can_still_be_told() -> None:
     assert update(b"refs/heads/\xff").name == "refs/heads/\\xff"
+
+
+@pytest.mark.parametrize("ref", ["refs/heads/agent/TASK-6/fix", "refs/heads/agent/TASK-7/fix"])
+def test_a_task_that_goes_on_with_another_may_push_to_its_branches(ref: str) -> None:
+    for old in (NONE, TWO):
+        assert decide_ref(update(ref, old), "TASK-7", {"TASK-6"}) == Allow()
+    assert decide_push([update(ref)], "TASK-7", {"TASK-6"}).decision == Allow()
+
+
+@pytest.mark.parametrize(
+    ("ref", "reason"),
+    [
+        ("refs/heads/agent/TASK-6", "is a namespace"),
+        ("refs/heads/agent/TASK-6/x.lock", "name not allowed"),
+        ("refs/heads/agent/TASK-66/x", "another task"),
+        ("refs/heads/agent/TASK-5/x", "(it may go on with agent/TASK-6/, too)"),
+        ("refs/heads/main", "only branches under agent/TASK-7/"),
+        ("refs/tags/agent/TASK-6/x", "tags may not"),
+    ],
+)
+def test_no_more_than_that_is_opened(ref: str, reason: str) -> None:
+    decision = decide_ref(update(ref), "TASK-7", {"TASK-6"})
+    assert isinstance(decision, Deny)
+    assert reason in decision.reason
+
+
+def test_a_task_without_a_namespace_gets_none_by_going_on() -> None:
+    assert isinstance(decide_ref(update("refs/heads/agent/TASK-6/x"), "", {"TASK-6"}), Deny)
+
+
+def test_nothing_may_be_deleted_of_what_is_gone_on_with() -> None:
+    decision = decide_ref(update("refs/heads/agent/TASK-6/x", ONE, NONE), "TASK-7", {"TASK-6"})
+    assert isinstance(decision, Deny)
+
+
+ODD = [
+    "",
+    ".",
+    "..",
+    "a/b",
+    "TASK-6/x",
+    "x.lock",
+    "-x",
+    "../main",
+    "heads",
+    "{own}",
+    "*",
+    "TASK-6\n",
+]
+
+
+@given(
+    st.sets(st.sampled_from(["TASK-6", "TASK-66", "B", *ODD]) | st.text(max_size=8)),
+    st.sampled_from(["TASK-6", "TASK-66", "TASK-7", "B", "main", *ODD]) | st.text(max_size=8),
+    st.sampled_from(["/fix", "/a/b", "", "/", "/../x", "//x", "x"]),
+)
+def test_going_on_opens_the_named_namespaces_and_no_other(
+    continues: set[str], whose: str, below: str
+) -> None:
+    """For any set of names, well-formed or not."""
+    ref = f"refs/heads/agent/{whose}{below}".encode("utf-8", "surrogatepass")
+    if isinstance(decide_ref(RefUpdate(NONE, ONE, ref), "TASK-7", continues), Allow):
+        _, _, _, namespace, *names = ref.decode().split("/")
+        assert namespace == "TASK-7" or namespace in continues
+        assert names
+        assert all(names)
+        assert decide_ref(RefUpdate(NONE, ONE, ref), namespace) == Allow()

@@ -122,3 +122,9 @@ def test_every_run_that_has_tools_may_ask_for_more_and_one_that_has_none_has_non
     assert with_own({"polarion": frozenset({"get_task"})}) == {"polarion": asking | {"get_task"}}
     assert with_own({"jira": frozenset({"x"})}) == {"jira": {"x"}, "polarion": asking}
     assert with_own({"polarion": nothing}) == with_own({}) == {}
+
+
+def test_a_session_may_go_on_with_what_its_task_continues() -> None:
+    task = replace(TASK, continues=frozenset({"DEMO-6"}))
+    session = session_for(a_run(), task, ENGAGEMENT, address="10.0.0.2", token_sha256="0" * 64)
+    assert session.continues == {"DEMO-6"}
