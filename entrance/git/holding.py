@@ -48,6 +48,7 @@ class Holding:
             decision=decision,
             sha256=taken.received.sha256,
             size_bytes=taken.received.size_bytes,
+            onto=taken.read.brought.onto,
         )
         record = HeldRecord(
             push, tuple(sorted(head.capabilities)), len(head.raw), str(taken.mirror.folder)

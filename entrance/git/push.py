@@ -134,7 +134,7 @@ class Pusher:
         facts = {**_facts(taken), "findings": _findings(judgement)}
         match judgement.decision:
             case Allow():
-                return await self._allowed(push, answer, taken, facts)
+                return await self._allowed(push, answer, taken, judgement, facts)
             case Hold():
                 return await self._held(push, answer, taken, judgement, facts)
             case Deny():
@@ -142,13 +142,25 @@ class Pusher:
                 return await self._denied(push, answer, verdict, facts)
 
     async def _allowed(
-        self, push: Push, answer: PushAnswer, taken: Taken, facts: dict[str, Any]
+        self,
+        push: Push,
+        answer: PushAnswer,
+        taken: Taken,
+        judgement: Judgement,
+        facts: dict[str, Any],
     ) -> web.StreamResponse:
-        head = push.head
+        head, brought = push.head, taken.read.brought
         told = _told(head, {}) | facts
         seq = await self._record(push.session, push.grant, Allow(), told)
-        commits = tuple(commit.oid for commit in taken.read.brought.commits)
-        accepted = AcceptedPush(push.session, push.grant, _moved(head), commits, seq)
+        accepted = AcceptedPush(
+            push.session,
+            push.grant,
+            _moved(head),
+            tuple(commit.oid for commit in brought.commits),
+            seq,
+            onto=brought.onto,
+            findings=tuple(str(one) for one in judgement.findings),
+        )
         headers = request_headers(push.request.headers)
         came = await self._forwarder.forward(
             accepted, head, taken, relay=answer.relay, headers=headers, sent=push.body.sent

@@ -67,7 +67,7 @@ async def open_door(
         prices=prices_of(settings.models.prices),
         tool_providers=[tools],
         outbound=outbound,
-        pushes=Keeping(settings.home.absolute() / "data" / "git"),
+        pushes=Keeping(settings.home.absolute() / "data" / "git", witness=parts.witness),
         tokens=parts.tokens,
     )
     return await _listen(
