@@ -23,6 +23,7 @@ from entrance.identity import SESSION, identity, peer_address
 from entrance.log.records import Audit, Decided
 from entrance.mcp import http as mcp_http
 from entrance.mcp.gateway import Gateway
+from entrance.mcp.judging import Judge
 from entrance.model.budgets import Budgets
 from entrance.model.call import Settler
 from entrance.model.gateway import ModelGateway
@@ -66,6 +67,7 @@ def make_app(
     outbound: Outbound,
     pushes: Keeping,
     tokens: InstallationTokens | None = None,
+    judge: Judge | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
@@ -75,7 +77,9 @@ def make_app(
     settler = Settler(prices, Budgets(meter), audit, clock)
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
-    app.add_routes(mcp_http.routes(Gateway(tool_providers, audit, clock), audit, watch))
+    app.add_routes(
+        mcp_http.routes(Gateway(tool_providers, audit, clock, judge=judge), audit, watch)
+    )
     git = GitProxy(outbound.git, audit, VaultRepositories(vault, tokens), watch, pushes)
     app.add_routes(git.routes())
     app.cleanup_ctx.append(git.lifespan)

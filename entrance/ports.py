@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from entrance.session import Ended, Envelope, RepoGrant, RunId, Session, TaskId
+from entrance.tool_policy import Facts, StandingRule
 
 
 class Sessions(Protocol):
@@ -84,6 +85,61 @@ class ToolProvider(Protocol):
         """Do it. Bad arguments and refusals by the far side come back as an error result.
 
         Raises: Unavailable when the far side can't be reached.
+        """
+        ...
+
+
+@runtime_checkable
+class TellsFacts(Protocol):
+    """A provider that knows more of a call than its arguments say."""
+
+    async def facts(self, session: Session, tool: str, arguments: Mapping[str, Any]) -> Facts:
+        """What a call would be about, and change. Arguments were not checked yet.
+
+        Raises: Unavailable; then the call is refused.
+        """
+        ...
+
+
+class StandingCalls(Protocol):
+    """Knows what people have allowed for more than one call."""
+
+    def of(self, session: Session) -> Sequence[StandingRule]:
+        """The rules that are in force for a session now. No I/O: it is asked before every call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """A tool call that waits for a person."""
+
+    session: Session
+    connection: str
+    tool: str
+    """As its connection names it."""
+    shown: str
+    """As the agent knows it."""
+    arguments: Mapping[str, Any]
+    canonical: str
+    """The arguments in their one form (RFC 8785); `sha256` is of it, hex."""
+    sha256: str
+    reason: str
+    """Why it is held, as a sentence without its end."""
+    rule: str
+    decision: int
+    """The sequence number of the log's record of it."""
+    two_people: bool = False
+    call: str = ""
+    """The call's id, as its transcript has it."""
+
+
+class CallInbox(Protocol):
+    """Where people are asked about tool calls."""
+
+    async def ask(self, call: HeldCall) -> str:
+        """Have a person asked; what the agent is told. Asked again of the same call, it tells how it stands.
+
+        Raises: Unavailable; Conflict when it can't be asked: too much was, or it is too long.
         """
         ...
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal, NewType
 
 from entrance.push_policy import PushPolicy
+from entrance.tool_policy import ConnectionRules
 
 RunId = NewType("RunId", str)
 TaskId = NewType("TaskId", str)
@@ -92,6 +93,8 @@ class Session:
     token_sha256: str
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Connection name to the tools granted at it."""
+    tool_rules: Mapping[str, ConnectionRules] = field(default_factory=dict)
+    """What is granted at a connection where it is more than a list; else what `tools` has stands."""
     repositories: tuple[RepoGrant, ...] = ()
     models: frozenset[str] = frozenset()
     """Granted models, `provider:model`."""

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from entrance.decision import Allow
-from entrance.mcp.policy import decide
+from entrance.mcp.policy import is_shown
 from entrance.ports import Tool
 from entrance.session import Session
 
@@ -44,9 +43,9 @@ def _free(name: str, taken: Mapping[str, Entry]) -> str:
 
 
 def granted(session: Session, entries: Mapping[str, Entry]) -> list[Entry]:
-    """The entries that the session may call, by name."""
+    """The entries that the session may call, or ask to call, by name."""
     return [
         entry
         for _, entry in sorted(entries.items())
-        if isinstance(decide(session, entry.connection, entry.tool.name), Allow)
+        if is_shown(session, entry.connection, entry.tool.name)
     ]

@@ -13,13 +13,14 @@ from typing import Any
 import orjson
 import structlog
 
-from entrance.decision import Allow, Decision, Deny
+from entrance.decision import Allow, Deny, Hold
 from entrance.errors import SandgateError, Unavailable
 from entrance.log.body_hash import BodyHash, hash_of_body
 from entrance.log.records import Audit, Decided, Outcome, Traffic
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.catalogue import Entry, catalogue, granted
-from entrance.mcp.policy import decide
+from entrance.mcp.judging import Judge
+from entrance.mcp.policy import Ruled
 from entrance.ports import Cause, Tool, ToolProvider, ToolResult
 from entrance.session import Session
 
@@ -47,11 +48,13 @@ class Gateway:
         audit: Audit,
         clock: Callable[[], float],
         limits: Limits | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self._providers = {provider.connection: provider for provider in providers}
         self._audit = audit
         self._clock = clock
         self._limits = limits or Limits()
+        self._judge = judge or Judge()
         if len(self._providers) != len(providers):
             raise ValueError("two tool providers have the same connection name")
 
@@ -78,21 +81,40 @@ class Gateway:
         """
         entries, down = await self._offered(session)
         entry = entries.get(name)
-        decision = _decision(session, name, entry, down)
+        ruled = (
+            await self._ruled(session, entry, arguments) if entry else _unknown(session, name, down)
+        )
         raw = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
         seq = await self._audit.decided(
             Decided(
                 "tool_call",
                 f"{entry.connection}/{entry.tool.name}" if entry else name[:200],
-                decision,
+                ruled.decision,
                 session,
+                rule=ruled.rule,
                 detail={"arguments_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
                 cause=Cause(tool=name[:200], call=call),
             )
         )
-        if entry is None or not isinstance(decision, Allow):
-            return ToolResult(f"Refused: {decision.reason}.", is_error=True)
+        if entry and isinstance(ruled.decision, Hold):
+            return await self._judge.held(session, entry, arguments, ruled, decision=seq, call=call)
+        if entry is None or not isinstance(ruled.decision, Allow):
+            return ToolResult(f"Refused: {ruled.decision.reason}.", is_error=True)
         return await self._perform(session, entry, arguments, seq, hash_of_body(raw))
+
+    async def _ruled(self, session: Session, entry: Entry, arguments: Mapping[str, Any]) -> Ruled:
+        """What becomes of a call of a tool that there is. Arguments that are wrong are told, not held."""
+        ruled = await self._judge.ruled(
+            session, self._providers[entry.connection], entry, arguments
+        )
+        if not isinstance(ruled.decision, Hold):
+            return ruled
+        trouble = trouble_with(entry.tool.input_schema, arguments)
+        return (
+            Ruled(Deny(f"its arguments are wrong: {trouble}"), "bad_arguments")
+            if trouble
+            else ruled
+        )
 
     async def _perform(
         self,
@@ -160,13 +182,13 @@ class Gateway:
             return None
 
 
-def _decision(session: Session, name: str, entry: Entry | None, down: Sequence[str]) -> Decision:
-    if entry is not None:
-        return decide(session, entry.connection, entry.tool.name)
+def _unknown(session: Session, name: str, down: Sequence[str]) -> Ruled:
     if down:
-        return Deny(f"{name[:100]} can't be called now: {', '.join(down)} can't be reached")
+        reason = f"{name[:100]} can't be called now: {', '.join(down)} can't be reached"
+        return Ruled(Deny(reason), "unreachable")
     mine = ", ".join(sorted(tool for tools in session.tools.values() for tool in tools)) or "none"
-    return Deny(f"there is no tool {name[:100]}; the tools of this run are: {mine}")
+    reason = f"there is no tool {name[:100]}; the tools of this run are: {mine}"
+    return Ruled(Deny(reason), "no_such_tool")
 
 
 def _listed(entry: Entry) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""A call is judged: by what is known of it, by the rules, and, where it is held, by asking a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from entrance.decision import Deny, Hold
+from entrance.errors import Conflict, SandgateError
+from entrance.mcp.canonical import canonical, hash_of
+from entrance.mcp.catalogue import Entry
+from entrance.mcp.policy import Call, Ruled, decide, rule_for
+from entrance.ports import CallInbox, HeldCall, StandingCalls, TellsFacts, ToolProvider, ToolResult
+from entrance.session import Session
+from entrance.tool_policy import Facts
+
+log = structlog.get_logger()
+
+UNKNOWN = "what it is about can't be found out now: try again in a minute"
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Decides about calls."""
+
+    standing: StandingCalls | None = None
+    """None: nobody allows more than one call."""
+    inbox: CallInbox | None = None
+    """None: nobody can be asked, and what would be held is refused."""
+
+    async def ruled(
+        self,
+        session: Session,
+        provider: ToolProvider,
+        entry: Entry,
+        arguments: Mapping[str, Any],
+        *,
+        changed: bool = False,
+    ) -> Ruled:
+        """What becomes of a call; `changed`: its tool is another than a person has looked at."""
+        standing = self.standing.of(session) if self.standing else ()
+        call = Call(entry.connection, entry.tool.name, arguments, Facts(changed=changed))
+        first = decide(session, call, standing)
+        if isinstance(first.decision, Deny) or not isinstance(provider, TellsFacts):
+            return first
+        try:
+            facts = await provider.facts(session, entry.tool.name, arguments)
+        except SandgateError as error:
+            log.warning("call_facts_missing", tool=entry.shown, error=str(error))
+            return Ruled(Deny(UNKNOWN), "facts_missing")
+        known = Facts(facts.about, changed or facts.changed, facts.of_people)
+        return decide(session, Call(entry.connection, entry.tool.name, arguments, known), standing)
+
+    async def held(
+        self,
+        session: Session,
+        entry: Entry,
+        arguments: Mapping[str, Any],
+        ruled: Ruled,
+        *,
+        decision: int,
+        call: str = "",
+    ) -> ToolResult:
+        """What the agent is told of a call that was held, at once. Raises: Unavailable."""
+        reason = ruled.decision.reason
+        if self.inbox is None or not isinstance(ruled.decision, Hold):
+            return ToolResult(f"Refused: {reason}, and nobody can be asked here.", is_error=True)
+        try:
+            text = canonical(arguments)
+            told = await self.inbox.ask(
+                HeldCall(
+                    session=session,
+                    connection=entry.connection,
+                    tool=entry.tool.name,
+                    shown=entry.shown,
+                    arguments=arguments,
+                    canonical=text,
+                    sha256=hash_of(text),
+                    reason=reason,
+                    rule=ruled.rule,
+                    decision=decision,
+                    two_people=_by_two(session, entry),
+                    call=call,
+                )
+            )
+        except (Conflict, ValueError) as error:
+            return ToolResult(f"Refused: {reason}; and {error}.", is_error=True)
+        return ToolResult(told)
+
+
+def _by_two(session: Session, entry: Entry) -> bool:
+    rule = rule_for(session, entry.connection, entry.tool.name)
+    return rule is not None and rule.two_people
