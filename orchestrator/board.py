@@ -1,6 +1,6 @@
 """The board: which tasks there are for agents, what each waits for, and what people decide about them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -79,6 +79,10 @@ class Decided:
     in_person: bool
 
 
+async def _nothing(_task: TaskId) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
     """Reads tasks for people, and does to them what people decide."""
@@ -92,6 +96,8 @@ class Board:
     frozen: Callable[[TaskId], str]
     """What froze a task's sandbox; empty when it isn't frozen."""
     wake: Callable[[str], None]
+    unsettled: Callable[[TaskId], Awaitable[str]] = _nothing
+    """Why work that was handed in isn't all there to be approved; empty when it is."""
 
     async def listed(self, *, done: bool) -> Sequence[Standing]:
         """The tasks that agents have or had, newest run first; those that are done only when `done`."""
@@ -123,6 +129,8 @@ class Board:
         seen, rule = await self.standing(task), RULES[wish.decision]
         if why := conflict_of(wish.decision, seen.task):
             raise Conflict(why)
+        if wish.decision is Decision.APPROVE and (why := await self.unsettled(task)):
+            raise Conflict(f"{task} can't be approved: {why}; decide about that first")
         user = await self._decider(seen, wish.user)
         person = await self.people.person(user)
         if said := _said(rule, wish, user, in_person=person.in_person):

@@ -11,6 +11,7 @@ Pure, bottom up:
 - `advertise`: takes out of the host's advertisement what the door does not carry.
 - `listing`: asks what the host has: whether a branch is a symbolic ref, whose push would move another
   branch; whether a mirror is fresh.
+- `standing`: where a push's branches are at the host, against where it wants to move them.
 
 At the rim:
 
@@ -19,6 +20,8 @@ At the rim:
 - `upstream`: the git host: what is sent to it, and how its failures are told.
 - `quarantine`: where a push is received and read, before anything of it goes to the host.
 - `held`, `holding`: pushes that wait for a person: kept on disk, and asked about.
+- `preview`: what a held push would change.
+- `release`: a held push on its way, once a person has allowed it.
 - `forward`, `unsettled`: sends a push on; finds out what became of one whose answer was lost.
 - `answer`: the answer to a push, whatever happens.
 - `push`: one push, from its head to its answer.

@@ -62,7 +62,7 @@ class Holding:
             if not waits:
                 await asyncio.to_thread(self._packs.drop, push.id)
             return f"it would have to wait for a person, and nobody could be asked: {error}"
-        return f"held for a person: {said}"
+        return said
 
     def _waits(self, held: str) -> bool:
         try:

@@ -45,7 +45,7 @@ def stand_of(
     if all(oid == _present(one.old) for oid, one in zip(here, moved, strict=True)):
         return Stand(Place.BEFORE)
     told = [
-        f"{branch(one.ref)} is {_at(oid)}, not {_at(_present(one.old))}"
+        f"{branch(one.ref)} is {_instead(oid, _present(one.old))}"
         for oid, one in zip(here, moved, strict=True)
         if oid != _present(one.old)
     ]
@@ -61,5 +61,7 @@ def _present(oid: str) -> str:
     return oid if oid.strip("0") else ""
 
 
-def _at(oid: str) -> str:
-    return f"at {oid[:SHOWN]}" if oid else "not there"
+def _instead(oid: str, expected: str) -> str:
+    if not expected:
+        return f"at {oid[:SHOWN]} already"
+    return f"{f'at {oid[:SHOWN]}' if oid else 'gone'}, not at {expected[:SHOWN]}"

@@ -15,10 +15,13 @@ from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.egress import rule_json
+from orchestrator.domain.kinds import OWED
 from orchestrator.egress_policy import EgressPolicy
 
 MOST = 500
 ONE = "/api/approvals/{item}"
+_OURS = frozenset({OWED, "grant"})
+"""What of `came` is only for whoever goes on with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,9 @@ class ApprovalRoutes:
     async def decide(self, request: web.Request) -> web.Response:
         """`once`, `run`, `rule`, `deny` or `revoke`, as a person. Answers `{approval, in_force, woken}`.
 
-        `in_force` says whether the egress proxy has it now, `woken` whether the task goes on by it.
-        409 when it was decided already.
+        `in_force` says whether it is done by now: whether the egress proxy has the rule, whether the
+        push was sent (its `state` and `came` say what came of it). `woken`: whether the task goes on by
+        it. 409 when it was decided already, or isn't decided like that: a push is allowed once or denied.
         """
         body = await body_of(request, Verdict)
         decision = Decision(
@@ -142,6 +146,7 @@ def approval_json(item: Approval) -> dict[str, Any]:
         "granted_to": item.granted_to,
         "scope": asdict(item.scope) if item.scope else None,
         "until": item.until.isoformat() if item.until else None,
+        "came": {name: value for name, value in item.came.items() if name not in _OURS},
     }
 
 

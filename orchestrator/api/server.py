@@ -13,6 +13,7 @@ from orchestrator.api.metrics import PATH as METRICS
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
@@ -62,6 +63,7 @@ type Routes = (
     | MetricsRoutes
     | ModelRoutes
     | PostureRoutes
+    | PushRoutes
     | RunRoutes
     | TaskRoutes
     | TeamRoutes

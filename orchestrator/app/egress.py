@@ -1,6 +1,6 @@
 """What the internet needs of the runner: the policy of sandboxes, and the inbox."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +20,7 @@ from orchestrator.app.keys import honey_key_of
 from orchestrator.app.sandboxes import EGRESS_PORT_AFTER
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
-from orchestrator.approvals.handling import EgressHandling
+from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.holds import HeldRequest, Holds
 from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
@@ -74,20 +74,30 @@ class Inbox:
                 )
             )
 
-    def deciding(self, settings: Settings, tracker: Tracker, board: Board) -> Deciding:
-        """How its items are decided."""
+    def waking(self, board: Board) -> Waking:
+        """How a task goes on by what is decided."""
 
         async def wake(task: TaskId, words: str, user: str) -> None:
             await board.decide(task, Wish(Decision.ANSWER, words, user))
 
+        return Waking(self.store, self.keeping.runs, wake)
+
+    def deciding(
+        self,
+        settings: Settings,
+        tracker: Tracker,
+        waking: Waking,
+        handlings: Mapping[str, Handling],
+    ) -> Deciding:
+        """How its items are decided; `handlings` are those of other kinds than the internet."""
         return Deciding(
             store=self.store,
             runs=self.keeping.runs,
             tracker=tracker,
             clock=self.keeping.clock,
             recorded=RecordedAttempts(settings.log.folder),
-            handlings={EGRESS: EgressHandling(self.keeping.apply)},
-            waking=Waking(self.store, self.keeping.runs, wake),
+            handlings={EGRESS: EgressHandling(self.keeping.apply), **handlings},
+            waking=waking,
         )
 
 

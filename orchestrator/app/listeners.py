@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -9,7 +10,6 @@ from aiohttp import web
 from entrance import app as door
 from entrance.errors import Malformed
 from entrance.git.proxy import Keeping
-from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import Watch, heard_at_the_proxy
 from entrance.log.recorder import Recorder
 from entrance.log.records import Decided
@@ -23,18 +23,23 @@ from orchestrator.adapters.polarion.hiring import PolarionHiring
 from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
+from orchestrator.adapters.push_record import RecordedPushes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.app.parts import Parts
 from orchestrator.app.polarion import BotTokens, PolarionPeople, host_of
+from orchestrator.app.pushes import Pushes, folder_of
+from orchestrator.approvals.pushes import unsettled
 from orchestrator.board import Board
+from orchestrator.domain.kinds import PUSH
 from orchestrator.harnesses import HARNESSES
 from orchestrator.runner.desk import Desk
 from orchestrator.settings import Settings
@@ -43,7 +48,7 @@ STOP_S = 2.0
 
 
 async def open_door(
-    settings: Settings, parts: Parts, stack: AsyncExitStack, alarm: Alarm
+    settings: Settings, parts: Parts, stack: AsyncExitStack, alarm: Alarm, pushes: Pushes
 ) -> web.AppRunner:
     """Let sandboxes in, with the tokens of runs that are going on. `stack` closes it at the latest."""
     tools = PolarionTools(
@@ -52,9 +57,10 @@ async def open_door(
         desk=Desk(parts.world),
         now=parts.world.clock.now,
         access=parts.inbox.asking if parts.inbox.policy else None,
+        held=pushes.inbox,
     )
     outbound = door.Outbound(
-        git=await stack.enter_async_context(git_session()),
+        git=pushes.http,
         model=await stack.enter_async_context(model_session(settings.models.silence_s)),
     )
     app = door.make_app(
@@ -67,7 +73,7 @@ async def open_door(
         prices=prices_of(settings.models.prices),
         tool_providers=[tools],
         outbound=outbound,
-        pushes=Keeping(settings.home.absolute() / "data" / "git", witness=parts.witness),
+        pushes=Keeping(folder_of(settings), pushes.inbox, parts.witness),
         tokens=parts.tokens,
     )
     return await _listen(
@@ -98,28 +104,19 @@ async def open_api(
     health: HealthRoutes,
     metrics: MetricsRoutes,
     posture: PostureRoutes,
-    waits: Mapping[TaskId, str],
+    board: Board,
+    pushes: Pushes,
     wake: Callable[[str], None],
 ) -> web.AppRunner:
     """Let people in. `stack` closes it at the latest."""
-    polarion = settings.polarion
-    tokens = BotTokens(parts.vault, host_of(polarion.url)) if polarion.embedded else None
+    pool = settings.polarion.pool
     team = TeamRoutes(
-        hiring=PolarionHiring(parts.polarion.as_service(), polarion.pool, tokens),
+        hiring=PolarionHiring(parts.polarion.as_service(), pool, bot_tokens(settings, parts)),
         tracker=parts.tracker,
         vault=parts.vault,
         tools=TOOL_NAMES,
         harnesses=frozenset(HARNESSES),
         unspoken=parts.world.unspoken,
-        wake=wake,
-    )
-    board = Board(
-        tracker=parts.tracker,
-        tasks=PolarionTasks(parts.polarion.as_service()),
-        runs=parts.world.runs,
-        people=PolarionPeople(parts.polarion, parts.vault, tokens),
-        waits=waits,
-        frozen=parts.world.freezes.said_of,
         wake=wake,
     )
     tasks = TaskRoutes(board, parts.disks)
@@ -128,9 +125,8 @@ async def open_api(
     prices = prices_of(settings.models.prices)
     models = ModelRoutes(parts.tracker, parts.vault, prices, providers)
     inbox = parts.inbox
-    approvals = ApprovalRoutes(
-        inbox.store, inbox.deciding(settings, parts.tracker, board), inbox.policy
-    )
+    deciding = inbox.deciding(settings, parts.tracker, inbox.waking(board), {PUSH: pushes.handling})
+    approvals = ApprovalRoutes(inbox.store, deciding, inbox.policy)
     own = settings.api.metrics_token_file
     app = make_api(
         token,
@@ -141,12 +137,38 @@ async def open_api(
         tasks,
         models,
         approvals,
+        PushRoutes(RecordedPushes(settings.log.folder), inbox.store, pushes.kept),
         FrozenRoutes(parts.world, wake),
         metrics,
         metrics_token=own.read_text().strip() if own else "",
     )
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=STOP_S)
     return await _listen(stack, runner, settings.api.host, settings.api.port)
+
+
+def board_of(
+    settings: Settings,
+    parts: Parts,
+    waits: Mapping[TaskId, str],
+    wake: Callable[[str], None],
+) -> Board:
+    """The board, over Polarion."""
+    return Board(
+        tracker=parts.tracker,
+        tasks=PolarionTasks(parts.polarion.as_service()),
+        runs=parts.world.runs,
+        people=PolarionPeople(parts.polarion, parts.vault, bot_tokens(settings, parts)),
+        waits=waits,
+        frozen=parts.world.freezes.said_of,
+        wake=wake,
+        unsettled=partial(unsettled, parts.inbox.store),
+    )
+
+
+def bot_tokens(settings: Settings, parts: Parts) -> BotTokens | None:
+    """The tokens of agents' users, where Polarion makes any for us."""
+    polarion = settings.polarion
+    return BotTokens(parts.vault, host_of(polarion.url)) if polarion.embedded else None
 
 
 def providers_of(settings: Settings) -> list[Provider]:

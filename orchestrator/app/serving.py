@@ -22,9 +22,10 @@ from orchestrator.adapters.webhook import Webhook
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
-from orchestrator.app.listeners import open_api, open_door, open_recorder
+from orchestrator.app.listeners import board_of, open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.posture import proving_of
+from orchestrator.app.pushes import make_pushes
 from orchestrator.app.sandboxes import ENGINE_S, MIB, bridge_of, harnesses_there, seccomp_of
 from orchestrator.app.watching import make_watching
 from orchestrator.disks import DiskWatch, Retention
@@ -72,7 +73,9 @@ async def serve(settings: Settings) -> None:
         watching = make_watching(settings, parts, stack, lambda: posture.closed)
         await janitor.restore()
         recorder = await open_recorder(settings, parts, stack, freezing)
-        door = await open_door(settings, parts, stack, freezing)
+        board = board_of(settings, parts, reconciler.waits, queue.add)
+        pushes = await make_pushes(settings, parts, stack, parts.inbox.waking(board))
+        door = await open_door(settings, parts, stack, freezing, pushes)
         api = await open_api(
             settings,
             parts,
@@ -80,13 +83,15 @@ async def serve(settings: Settings) -> None:
             health=health,
             metrics=MetricsRoutes(watching.render),
             posture=PostureRoutes(proving),
-            waits=reconciler.waits,
+            board=board,
+            pushes=pushes,
             wake=queue.add,
         )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             of_runs: list[Loop] = [guard, posture, proving, janitor, queue, watcher, freezing]
             others = [*_of_the_machine(settings, parts, janitor), watching.following]
+            others.append(pushes.releasing)
             loops = [tasks.create_task(loop.run()) for loop in (*of_runs, *others)]
             await stop.wait()
             log.info("runner_stops", name=settings.name)

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from entrance.git.preview import Preview
 from entrance.git.release import Sent, Wanted
 from entrance.git.standing import Stand
 from entrance.log.records import Decided, Traffic
-from entrance.ports import Moved
+from entrance.ports import HeldPush, Moved
 from entrance.session import RepoGrant, RunId, TaskId
 from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
@@ -55,10 +56,18 @@ class Recorded(Protocol):
 
 
 class KeptPushes(Protocol):
-    """The bytes of held pushes."""
+    """What is kept of held pushes."""
+
+    async def push(self, push: str) -> HeldPush:
+        """What was held. Raises: NotFound."""
+        ...
+
+    async def preview(self, push: str) -> Preview:
+        """What it would change. Raises: NotFound; Unavailable."""
+        ...
 
     async def drop(self, push: str) -> None:
-        """Forget them; no matter if they are gone already. Raises: Unavailable."""
+        """Forget it; no matter if it is gone already. Raises: Unavailable."""
         ...
 
     async def left_over(self) -> Sequence[str]:

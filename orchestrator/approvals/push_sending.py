@@ -1,6 +1,6 @@
 """A held push that was allowed: what is checked before it is sent, how it is sent, what is done then."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,19 @@ from entrance.git.report import Report
 from entrance.git.standing import Stand, branch
 from entrance.log.records import Audit, Decided, Request, Whose
 from entrance.ports import AcceptedPush, Witness
-from entrance.session import RepoGrant
-from orchestrator.approvals.ports import Heard, KeptPushes, PushHosts
-from orchestrator.domain.approval import Approval, ApprovalState, Verb
-from orchestrator.domain.push import Wanted, may_still, wanted_from
-from orchestrator.ports import Runs, Tracker
+from entrance.session import RepoGrant, RunId
+from orchestrator.approvals.ports import ApprovalStore, Heard, KeptPushes, PushHosts
+from orchestrator.domain.approval import OPEN, Approval, ApprovalState, Verb
+from orchestrator.domain.push import (
+    Wanted,
+    claimed_by,
+    grant_claimed,
+    kept_of,
+    may_still,
+    release_run,
+    wanted_from,
+)
+from orchestrator.ports import Tracker
 
 log = structlog.get_logger()
 
@@ -28,16 +36,22 @@ _NEVER_SENT: Mapping[ApprovalState, str] = {
 }
 
 
+async def _nothing(_run: RunId) -> None:
+    """There is nothing to be revoked."""
+
+
 @dataclass(frozen=True, slots=True)
 class PushSending:
     """Implements `orchestrator.approvals.ports.Sending`."""
 
     hosts: PushHosts
     kept: KeptPushes
-    runs: Runs
+    store: ApprovalStore
     tracker: Tracker
     audit: Audit
     witness: Witness | None = None
+    forget: Callable[[RunId], Awaitable[None]] = _nothing
+    """Revokes the credentials that were made to send it."""
 
     async def may(self, item: Approval) -> str:
         grant = await self._grant(item)
@@ -53,15 +67,14 @@ class PushSending:
         one = wanted_from(item.wanted)
         grant = await self._grant(item)
         if isinstance(grant, str):
-            # What may have been sent is settled also when nothing may be sent any more.
-            grant = RepoGrant(one.repository, one.url, credential=item.came.get("credential"))
+            grant = grant_claimed(one, item)
         return await self.hosts.stand(grant, one.moved)
 
     async def claim(self, item: Approval) -> Mapping[str, Any]:
         grant = await self._grant(item)
         if isinstance(grant, str):
             raise Conflict(grant)
-        return {"credential": grant.credential}
+        return claimed_by(grant)
 
     def record(self, item: Approval, refused: str = "") -> Decided:
         one = wanted_from(item.wanted)
@@ -101,28 +114,42 @@ class PushSending:
             await self.audit.decided(self.record(item, f"{why}: {item.note}" if item.note else why))
         if item.state is ApprovalState.RELEASED:
             await self._vouch(item, one)
-        await self.kept.drop(one.kept)
+        await self.forget(release_run(item))
+        await self._let_go(item, one)
 
     async def sweep(self, needed: Sequence[Approval]) -> None:
-        names = {wanted_from(one.wanted).kept for one in needed}
+        names = {kept_of(one) for one in needed}
         for name in await self.kept.left_over():
             if name not in names:
                 log.info("held_push_dropped", push=name, why="no open item needs it")
                 await self.kept.drop(name)
 
     async def _vouch(self, item: Approval, one: Wanted) -> None:
-        session = (await self.runs.get(item.run)).session if self.witness else None
-        if self.witness is None or session is None:
+        if self.witness is None:
+            return
+        try:
+            push = await self.kept.push(one.kept)
+        except NotFound:  # dropped, which comes after this
             return
         pushed = AcceptedPush(
-            session=session,
-            repository=RepoGrant(one.repository, one.url, push=True),
-            moved=one.moved,
-            commits=one.commits,
+            session=push.session,
+            repository=push.repository,
+            moved=push.moved,
+            commits=push.commits,
             decision=item.came["decision"],
             approval=item.id,
+            approved_by=item.decided_by,
+            held=one.decision,
+            onto=push.onto,
+            findings=push.reasons,
         )
         await self.witness.accepted(pushed)
+
+    async def _let_go(self, item: Approval, one: Wanted) -> None:
+        """Drop what was kept, unless the same push was held anew."""
+        others = await self.store.of_task(item.task)
+        if not any(other.state in OPEN and kept_of(other) == one.kept for other in others):
+            await self.kept.drop(one.kept)
 
     async def _grant(self, item: Approval) -> RepoGrant | str:
         hired = {one.id: one for one in await self.tracker.engagements()}
@@ -132,7 +159,7 @@ class PushSending:
         agent = await self.tracker.agent(item.agent) if engagement else None
         return may_still(
             wanted_from(item.wanted),
-            item.task.rsplit("/", 1)[-1],
+            item,
             engagement=engagement,
             agent=agent,
             task=await self.tracker.task(item.task),

@@ -1,12 +1,14 @@
 """Pushes that the git door holds become items, and what people decide about them is done."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entrance.errors import Conflict
 from entrance.ports import HeldPush
+from entrance.session import TaskId
 from orchestrator.approvals.handling import Decision, Granted, Put
 from orchestrator.approvals.items import Items, Wish
-from orchestrator.approvals.ports import KeptPushes
+from orchestrator.approvals.ports import ApprovalStore, KeptPushes
 from orchestrator.approvals.releasing import Releasing
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import OPEN, UNDER_WAY, Approval
@@ -15,6 +17,8 @@ from orchestrator.domain.kinds import KINDS, PUSH, used_up
 from orchestrator.domain.push import (
     Wanted,
     identity_of,
+    kept_of,
+    not_there,
     title_of,
     wanted_from,
     wanted_json,
@@ -42,12 +46,16 @@ class HeldPushes:
         async with self.items.one_at_a_time:
             found, turn = await self._known(push, exact)
             if found and not used_up(found):
-                if found.wanted.get("kept") != push.id:
+                if kept_of(found) != push.id or found.state not in OPEN:
                     await self.kept.drop(push.id)
                 return answer_to_agent(found)
             made = await self.items.made(run, _wish(one, exact), turn)
         await self.items.say(made)
         return answer_to_agent(made)
+
+    async def not_there(self, task: TaskId) -> Sequence[str]:
+        """Which of the task's branches the host doesn't have as they were pushed, a sentence each."""
+        return not_there(await self.items.store.of_task(task))
 
     async def _known(self, push: HeldPush, exact: str) -> tuple[Approval | None, int]:
         """The item that the push is of: an open one of any run of the task, else this run's newest.
@@ -95,6 +103,13 @@ class PushHandling:
         if come.item.state in UNDER_WAY:
             return Put(come.item, in_force=False)
         return Put(come.item, in_force=True, told=True, woken=come.woken)
+
+
+async def unsettled(store: ApprovalStore, task: TaskId) -> str:
+    """Why a task can't be approved yet, as a sentence without its end; empty when it can."""
+    items = await store.of_task(task)
+    names = [item.id for item in items if item.kind == PUSH and item.state in OPEN]
+    return f"a push of it is held still: {', '.join(names)}" if names else ""
 
 
 def _wish(one: Wanted, exact: str) -> Wish:

@@ -10,8 +10,11 @@ from rich.console import Console
 from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import text_of
+from orchestrator.cli.held_push import DiffOption, LinesOption, print_preview, told_of
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import print_json, print_table, say, tell_each
+from orchestrator.domain.approval import OPEN
+from orchestrator.domain.kinds import PUSH
 
 app = typer.Typer(no_args_is_help=True, help="What agents want that a person has to decide.")
 console = Console()
@@ -39,12 +42,25 @@ def listing(
 
 
 @app.command()
-def show(item: ItemArgument, json: JsonFlag = False) -> None:
-    """Show one item: who wants exactly what and why, what happens if it is allowed, what was decided."""
+def show(
+    item: ItemArgument, diff: DiffOption = True, lines: LinesOption = 400, json: JsonFlag = False
+) -> None:
+    """Show one item: who wants exactly what and why, what happens if it is allowed, what was decided.
+
+    Of a push that is held: its commits and what it changes, too.
+    """
     with runner() as api:
         found = api.get(_path(item))
+        push = found["kind"] == PUSH
+        kept = push and diff and found["state"] in OPEN
+        preview = api.get(f"/api/pushes/{segment(item)}/diff") if kept else None
     if json:
-        print_json(found)
+        print_json({**found, "preview": preview} if push else found)
+        return
+    if push:
+        print_table(console, ("", ""), told_of(found))
+        if preview:
+            print_preview(console, preview, lines)
         return
     told = {key: value for key, value in found.items() if value not in (None, "", {}, [])}
     print_table(console, ("", ""), list(told.items()))
@@ -74,8 +90,11 @@ def approve(
     user: UserOption = "",
     json: JsonFlag = False,
 ) -> None:
-    """Allow it: once, for the run, or by a standing rule, which is tried on the record first."""
-    verb = _only_one({"once": once, "run": run, "rule": rule})
+    """Allow it: once, for the run, or by a standing rule, which is tried on the record first.
+
+    A push is allowed once, which needs not be said: what is kept of it is sent then.
+    """
+    verb = _verb(item, {"once": once, "run": run, "rule": rule})
     if rule and not until:
         raise CommandFailed("a standing rule has a last day: --until 2026-12-31", Code.USAGE)
     body = {
@@ -134,7 +153,9 @@ def _decide(item: str, verb: str, note: str, user: str, *, json: bool) -> None:
 def _say_done(done: Mapping[str, Any]) -> None:
     item = done["approval"]
     say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
-    if not done["in_force"]:
+    if words := item["came"].get("words"):
+        say(console, words)
+    if not done["in_force"] and item["kind"] != PUSH:
         late = "the egress proxy has not taken it up yet; it will: `sandgate status`"
         say(console, late, "yellow")
     if done["woken"]:
@@ -175,8 +196,11 @@ def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:
     return one["id"], opens, whose, (one["until"] or "")[:16], one["decided_by"], one["title"]
 
 
-def _only_one(flags: Mapping[str, bool]) -> str:
+def _verb(item: str, flags: Mapping[str, bool]) -> str:
     said = [name for name, flag in flags.items() if flag]
+    if not said:
+        with runner() as api:
+            said = ["once"] if api.get(_path(item))["kind"] == PUSH else []
     if len(said) != 1:
         raise CommandFailed("say one of --once, --run and --rule", Code.USAGE)
     return said[0]

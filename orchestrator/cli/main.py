@@ -19,6 +19,7 @@ from orchestrator.cli import (
     models,
     policy,
     posture,
+    push,
     run,
     secret,
     task,
@@ -51,6 +52,7 @@ app.add_typer(posture.app, name="posture")
 app.add_typer(model.app, name="model")
 app.command()(models.models)
 app.add_typer(approvals.app, name="approvals")
+app.add_typer(push.app, name="push")
 app.add_typer(policy.app, name="policy")
 app.add_typer(egress.app, name="egress")
 app.command()(attested.verify)

@@ -101,7 +101,7 @@ def session_for(
         token_sha256=token_sha256,
         tools=with_own(engagement.grants.tools),
         repositories=tuple(
-            _opened(repository, run, task) for repository in engagement.grants.repositories
+            opened(repository, run.id, task) for repository in engagement.grants.repositories
         ),
         models=frozenset({run.model}) & engagement.grants.models,
         budget_usd=run.budget_usd,
@@ -119,7 +119,8 @@ def session_for(
     )
 
 
-def _opened(repository: Repository, run: Run, task: Task) -> RepoGrant:
+def opened(repository: Repository, run: RunId, task: Task) -> RepoGrant:
+    """What a repository of the grants is to a run: push is open only in the task's own."""
     hosting = hosting_of(repository)
     return RepoGrant(
         name=door_name(repository.url),
@@ -130,7 +131,7 @@ def _opened(repository: Repository, run: Run, task: Task) -> RepoGrant:
         api=hosting.api,
         full_name=hosting.full_name,
         pull_requests=repository.pull_requests,
-        run=run.id,
+        run=run,
     )
 
 

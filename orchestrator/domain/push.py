@@ -1,15 +1,17 @@
 """A held push: how its item has it, what people read of it, and whether it may still be done [pure]."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from entrance.decision import Allow
 from entrance.git.refs import RefUpdate, decide_push
 from entrance.git.standing import SHOWN, branch
 from entrance.ports import HeldPush, Moved
-from entrance.session import RepoGrant
-from orchestrator.domain.grants import door_name, grant_for
+from entrance.session import RepoGrant, RunId
+from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.grants import grant_for, opened
+from orchestrator.domain.kinds import PUSH
 from orchestrator.domain.task import Task
 from orchestrator.domain.team import Agent, Engagement
 
@@ -86,6 +88,11 @@ def wanted_from(data: Mapping[str, Any]) -> Wanted:
     )
 
 
+def kept_of(item: Approval) -> str:
+    """Under which name the push of an item is kept; empty for an item of another kind."""
+    return str(item.wanted.get("kept", "")) if item.kind == PUSH else ""
+
+
 def identity_of(one: Wanted) -> str:
     """The same for the same move of the same branches, however it is packed."""
     moves = sorted(f"{each.ref} {each.old} {each.new}" for each in one.moved)
@@ -109,9 +116,40 @@ def what_happens(one: Wanted) -> str:
     )
 
 
+_NOT_THERE: Mapping[ApprovalState, str] = {
+    ApprovalState.WAITING: "waits for a decision",
+    ApprovalState.ALLOWED: "is allowed, and not sent yet",
+    ApprovalState.RELEASING: "is being sent",
+    ApprovalState.UNKNOWN: "was sent, and whether it has arrived is not known",
+    ApprovalState.CONFLICT: "was allowed, but the host has moved on",
+    ApprovalState.FAILED: "was allowed, but could not be done",
+    ApprovalState.DENIED: "was denied",
+    ApprovalState.EXPIRED: "was decided by nobody in time",
+    ApprovalState.REVOKED: "was allowed, and taken back",
+}
+
+
+def not_there(items: Iterable[Approval]) -> list[str]:
+    """Of a task's items, in sentences: which of its held pushes the host doesn't have.
+
+    What was pushed later and has arrived goes before: the branch is there then, whatever was held.
+    """
+    told: dict[str, str] = {}
+    for item in sorted(items, key=lambda one: one.asked_at):
+        if item.kind != PUSH:
+            continue
+        for each in wanted_from(item.wanted).moved:
+            told.pop(each.ref, None)
+            if why := _NOT_THERE.get(item.state):
+                told[each.ref] = (
+                    f"{branch(each.ref)} is not at the host as it was pushed: {item.id} {why}."
+                )
+    return list(told.values())
+
+
 def may_still(
     one: Wanted,
-    item: str,
+    item: Approval,
     *,
     engagement: Engagement | None,
     agent: Agent | None,
@@ -119,7 +157,7 @@ def may_still(
 ) -> RepoGrant | str:
     """The grant by which it is sent, or why it may not be sent any more, as a sentence without its end.
 
-    `item` is the task's id inside its project; `engagement` is None when it is over.
+    `engagement` is None when it is over.
     """
     if engagement is None:
         return "the engagement is over"
@@ -128,19 +166,30 @@ def may_still(
     if task is None:
         return "the task is gone"
     repository = grant_for(engagement.grants, one.url)
-    if (
-        repository is None
-        or not repository.push
-        or task.repository.rstrip("/") != one.url.rstrip("/")
-    ):
+    grant = opened(repository, release_run(item), task) if repository else None
+    if grant is None or not grant.push:
         return f"{one.repository} is not granted for pushing any more"
     updates = [RefUpdate(each.old, each.new, each.ref.encode()) for each in one.moved]
-    decision = decide_push(updates, item, task.continues).decision
-    if not isinstance(decision, Allow):
-        return decision.reason
-    return RepoGrant(
-        door_name(repository.url), repository.url, push=True, credential=repository.credential
-    )
+    own = item.task.rsplit("/", 1)[-1]
+    decision = decide_push(updates, own, task.continues).decision
+    return grant if isinstance(decision, Allow) else decision.reason
+
+
+def release_run(item: Approval) -> RunId:
+    """Whose the credentials are that are made to send it: nobody's but this one sending's."""
+    return RunId(f"push-{item.id}")
+
+
+def claimed_by(grant: RepoGrant) -> dict[str, Any]:
+    """What is to be remembered of the grant by which it is sent."""
+    kept = asdict(grant)
+    return {"grant": {name: kept[name] for name in ("credential", "host", "api", "full_name")}}
+
+
+def grant_claimed(one: Wanted, item: Approval) -> RepoGrant:
+    """The grant by which it was claimed: what may have been sent is settled by it, come what may."""
+    kept = item.came.get("grant", {})
+    return RepoGrant(one.repository, one.url, push=True, run=release_run(item), **kept)
 
 
 def _moves(one: Moved) -> str:

@@ -8,7 +8,7 @@ from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import RunId, TaskId
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
-from orchestrator.approvals.handling import EgressHandling
+from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
 from orchestrator.approvals.waking import Waking
@@ -94,6 +94,8 @@ class Inbox:
     """How often it was put into force."""
     in_time: bool = True
     woken: list[tuple[str, str, str]] = field(default_factory=list)
+    more: dict[str, Handling] = field(default_factory=dict)
+    """What is done about other kinds."""
 
     @property
     def items(self) -> Items:
@@ -111,7 +113,7 @@ class Inbox:
             tracker=self.fakes.tracker,
             clock=self.fakes.clock,
             recorded=self.record,
-            handlings={EGRESS: EgressHandling(self._apply)},
+            handlings={EGRESS: EgressHandling(self._apply), **self.more},
             waking=self.waking,
         )
 

@@ -1,9 +1,11 @@
 """The runner's API on loopback, whole: real sockets, everything behind it a fake."""
 
+import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,12 @@ from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
+from orchestrator.approvals.pushes import unsettled
 from orchestrator.domain.approval import Approval
 from orchestrator.domain.egress_compile import Compiled
 from orchestrator.domain.run import RunState
@@ -34,6 +38,7 @@ from tests.fakes.board import FakePeople, board_of
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
 from tests.fakes.posture import FakeBattery, proving_of
+from tests.fakes.pushes import FakePushLog, PushHouse, a_push
 from tests.fakes.run import a_run
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.world import AGENT, ENGAGEMENT, TASK, FakeWorld
@@ -91,6 +96,7 @@ class Api:
     woken: list[str] = field(default_factory=list)
     waits: dict[TaskId, str] = field(default_factory=dict)
     reaches: FakeReaches = field(default_factory=FakeReaches)
+    pushed: FakePushLog = field(default_factory=FakePushLog)
     base: str = ""
     runner: web.AppRunner | None = None
 
@@ -106,7 +112,10 @@ class Api:
             wake=self.woken.append,
         )
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)
-        board = board_of(self.fakes, self.people, self.waits, self.woken)
+        board = replace(
+            board_of(self.fakes, self.people, self.waits, self.woken),
+            unsettled=partial(unsettled, self.inbox.store),
+        )
         tasks = TaskRoutes(board, self.disks)
         models = ModelRoutes(self.fakes.tracker, vault, shipped_prices(), PROVIDERS)
         runs = RunRoutes(self.world, keepalive_s)
@@ -124,6 +133,7 @@ class Api:
             tasks,
             models,
             approvals,
+            PushRoutes(self.pushed, self.inbox.store, self.pushes.kept),
             frozen,
             metrics,
             metrics_token=METRICS_TOKEN,
@@ -135,12 +145,18 @@ class Api:
         await self.fakes.runs.create(run)
         return await self.inbox.asking.ask(run.id, url, "GET", why)
 
+    async def held(self, **changes: Any) -> Approval:
+        """A push that waits in the inbox."""
+        run = await self.pushes.running()
+        return self.inbox.store.items[await self.pushes.held(a_push(run, **changes))]
+
     async def render(self) -> bytes:
         return b"# metrics\n"
 
     def __post_init__(self) -> None:
         self.people = FakePeople(self.fakes.tracker)
         self.inbox = Inbox(self.fakes)
+        self.pushes = PushHouse(self.inbox)
 
     async def ask(
         self,
@@ -178,6 +194,11 @@ async def api_server(folder: Path, *, keepalive_s: float = 10, port: int = 0) ->
     await web.TCPSite(api.runner, "127.0.0.1", port).start()
     api.base = f"http://127.0.0.1:{api.runner.addresses[0][1]}"
     try:
-        yield api
+        async with asyncio.TaskGroup() as tasks:
+            loop = tasks.create_task(api.pushes.releasing.run())
+            try:
+                yield api
+            finally:
+                loop.cancel()
     finally:
         await api.runner.cleanup()

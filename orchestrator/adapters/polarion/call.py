@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from entrance.session import RunId, Session
+from entrance.session import RunId, Session, TaskId
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.resources import WorkItem
@@ -42,6 +42,14 @@ class Access(Protocol):
         ...
 
 
+class Held(Protocol):
+    """What is held of a task's pushes."""
+
+    async def not_there(self, task: TaskId) -> Sequence[str]:
+        """Which of its branches the host doesn't have as they were pushed, a sentence each."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Office:
     """What calls need beside Polarion itself."""
@@ -52,6 +60,8 @@ class Office:
     now: Callable[[], datetime]
     access: Access | None = None
     """None: nothing of the internet is open here, and nothing can be."""
+    held: Held | None = None
+    """None: no push is ever held here."""
 
 
 @dataclass(frozen=True, slots=True)

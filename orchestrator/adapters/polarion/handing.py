@@ -4,6 +4,8 @@ When Polarion refuses it, it is taken back, and the agent is told why. Once note
 counts: what an outage or a crash leaves undone is made up for when the run is settled.
 """
 
+from dataclasses import replace
+
 import structlog
 
 from entrance.errors import SandgateError, Unavailable
@@ -18,9 +20,13 @@ log = structlog.get_logger()
 
 
 async def submit_for_approval(call: Call) -> ToolResult:
+    """What is handed in may not be at the host yet: its reviewer is told so, and the agent, too."""
     summary, branch = call.text("summary"), call.text("branch", "")
-    text = f"{summary}\n\nBranch: {branch}" if branch else summary
-    return await _hand_over(call, Ending(Outcome.SUBMITTED, text, call.office.now()))
+    missing = await call.office.held.not_there(call.session.task) if call.office.held else []
+    parts = [summary, f"Branch: {branch}" if branch else "", *missing]
+    text = "\n\n".join(filter(None, parts))
+    done = await _hand_over(call, Ending(Outcome.SUBMITTED, text, call.office.now()))
+    return replace(done, text=" ".join([done.text, *missing]))
 
 
 async def ask_questions(call: Call) -> ToolResult:

@@ -12,7 +12,7 @@ from entrance.errors import SandgateError, Unavailable
 from entrance.ports import Tool, ToolResult
 from entrance.session import Session
 from orchestrator.adapters.polarion import asking, handing, working
-from orchestrator.adapters.polarion.call import Access, Call, Desk, Office
+from orchestrator.adapters.polarion.call import Access, Call, Desk, Held, Office
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.toolbox import TOOLS
 from orchestrator.domain.team import Engagement
@@ -28,6 +28,7 @@ class PolarionTools:
     desk: Desk
     now: Callable[[], datetime]
     access: Access | None = None
+    held: Held | None = None
 
     connection = "polarion"
 
@@ -39,7 +40,7 @@ class PolarionTools:
         act = ACTS.get(tool)
         if act is None:
             return ToolResult(f"there is no tool {tool}", is_error=True)
-        office = Office(self.desk, self.engagements, self.now, self.access)
+        office = Office(self.desk, self.engagements, self.now, self.access, self.held)
         try:
             return await act(Call(session, self.client_for(session.agent), office, arguments))
         except Unavailable:

@@ -18,6 +18,7 @@ from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
@@ -105,6 +106,7 @@ def runner() -> web.Application:
         TaskRoutes(nothing, nothing),
         ModelRoutes(nothing, nothing, nothing, {}),
         ApprovalRoutes(nothing, nothing, nothing),
+        PushRoutes(nothing, nothing, nothing),
         MetricsRoutes(nothing),
         FrozenRoutes(nothing, nothing),
     )

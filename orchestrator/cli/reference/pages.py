@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from orchestrator.cli.reference.approvals import approvals
 from orchestrator.cli.reference.attestation import attestation
 from orchestrator.cli.reference.commands import commands
 from orchestrator.cli.reference.data_model import data_model
@@ -15,6 +16,7 @@ from orchestrator.cli.reference.settings import settings
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
+    "approvals.md": approvals,
     "attestation.md": attestation,
     "cli.md": commands,
     "data-model.md": data_model,

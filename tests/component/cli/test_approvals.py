@@ -5,15 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from entrance.git.preview import CommitLine, FileLine, Preview
 from orchestrator.adapters.egress_files import registries_file, write_registries
 from orchestrator.cli.codes import Code
 from orchestrator.domain.access import Attempt
 from orchestrator.domain.approval import Approval, ApprovalState, Scope
 from orchestrator.domain.egress_compile import Compiled
 from orchestrator.domain.presets import Registry, Unavailable, place_of
+from orchestrator.domain.pushes import RecordedPush
+from orchestrator.domain.task import TaskStatus
 from orchestrator.stack.installation import Installation
 from proxy.policy import Rule
 from tests.fakes.clock import START
+from tests.fakes.pushes import REASON, REF, ZERO
 from tests.fakes.run import a_run
 from tests.fakes.world import TASK
 from tests.servers.api import Api
@@ -21,6 +25,10 @@ from tests.servers.command import sandgate_beside
 
 URL = "https://docs.example/x"
 EVIL = "x\x1b]0;owned\x07\u202e[red]y[/red]"
+RECORDED = RecordedPush(
+    41, START, "run1", TASK.id, "bot-rex", "git.example/a", "hold", f"a workflow {EVIL}",
+    detail={"updates": [{"ref": REF, "old": ZERO, "new": "b" * 40}], "findings": [EVIL]},
+)  # fmt: skip
 
 
 def state(api: Api, item: Approval) -> ApprovalState:
@@ -173,3 +181,67 @@ async def test_what_a_run_may_reach_is_shown(api: Api) -> None:
     assert "policy 17 is wanted, but 16 in force" in late.out
     away = await sandgate_beside("policy", "show", TASK.id)
     assert away.code == 0
+
+
+PREVIEW = Preview(
+    (CommitLine("b" * 40, "rex <rex@x>", "2026-01-05T09:00:00Z", f"Change {EVIL}"),),
+    (FileLine(".github/workflows/ci.yml", 2, 1),),
+    f"diff --git a/x b/x\n-old\n+new {EVIL}\n" + "+more\n" * 20,
+    cut=True,
+)
+
+
+async def test_a_held_push_is_shown_with_why_what_happens_and_its_diff(api: Api) -> None:
+    item = await api.held()
+    api.pushed.recorded = [replace(RECORDED, run=item.run)]
+    api.pushes.kept.shown = PREVIEW
+    shown = await sandgate_beside("approvals", "show", item.id, "--lines", "5")
+    assert shown.code == 0
+    for words in (item.happens, REASON, "bbbbbbbbbbbb", "ci.yml", "-old", "+new", "19 more lines"):
+        assert words in shown.out, words
+    assert "larger than what is shown" in shown.out
+    assert not set(shown.out) & set("\x1b\x07\u202e")
+    bare = await sandgate_beside("approvals", "show", item.id, "--no-diff")
+    assert "+new" not in bare.out
+    told = await sandgate_beside("approvals", "show", item.id, "--json")
+    assert isinstance(told.json, dict)
+    assert told.json["preview"]["files"] == [
+        {"path": ".github/workflows/ci.yml", "added": 2, "removed": 1}
+    ]
+    assert not set(told.out) & set("\x1b\x07\u202e")
+
+
+async def test_a_push_is_approved_without_saying_once(api: Api) -> None:
+    item = await api.held()
+    done = await sandgate_beside("approvals", "approve", item.id)
+    assert (done.code, state(api, item)) == (0, ApprovalState.RELEASED)
+    assert "is released, as lead" in done.out
+
+
+async def test_a_push_that_the_host_has_no_place_for_is_said(api: Api) -> None:
+    item = await api.held()
+    api.pushes.hosts.refs[REF] = "c" * 40
+    done = await sandgate_beside("approvals", "approve", item.id, "--once")
+    assert (done.code, state(api, item)) == (0, ApprovalState.CONFLICT)
+    assert "is at cccccccccccc already" in done.out
+
+
+async def test_pushes_are_listed_and_shown(api: Api) -> None:
+    item = await api.held()
+    api.pushed.recorded = [replace(RECORDED, run=item.run)]
+    listed = await sandgate_beside("push", "ls", "--state", "held")
+    shown = await sandgate_beside("push", "show", "41")
+    for done in (listed, shown):
+        assert done.code == 0
+        assert "agent/DEMO-7/fix" in done.out
+        assert not set(done.out) & set("\x1b\x07\u202e")
+    assert f"approvals approve|deny {item.id}" in shown.out
+    assert (await sandgate_beside("push", "ls", "--state", "lost")).code == Code.REFUSED
+
+
+async def test_a_task_is_not_approved_while_its_push_is_held(api: Api) -> None:
+    await api.held()
+    api.fakes.tracker.tasks[TASK.id] = replace(TASK, status=TaskStatus.IN_REVIEW)
+    refused = await sandgate_beside("task", "approve", TASK.id)
+    assert refused.code == Code.REFUSED
+    assert "a push of it is held still" in refused.err

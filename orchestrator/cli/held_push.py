@@ -1,0 +1,92 @@
+"""What a held push would change, on the screen. All of it was written by an agent: it is data."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from orchestrator.cli.screen import one_line, plain, print_table, say
+
+DiffOption = Annotated[
+    bool, typer.Option("--diff/--no-diff", help="Of a held push, what it would change.")
+]
+LinesOption = Annotated[
+    int, typer.Option("--lines", min=0, help="So many lines of the diff; 0: all there are.")
+]
+LONGEST_LINE = 400
+_STYLES: tuple[tuple[str, str], ...] = (
+    ("diff --git", "bold"),
+    ("+++", "bold"),
+    ("---", "bold"),
+    ("@@", "cyan"),
+    ("+", "green"),
+    ("-", "red"),
+)
+"""How a line of a diff begins, and how it is shown; the first that fits."""
+
+
+def print_preview(console: Console, found: Mapping[str, Any], most_lines: int) -> None:
+    """Print commits, files and the diff, with what of it isn't shown."""
+    commits = [
+        (one["oid"][:12], one["at"][:19], one["author"], one["subject"]) for one in found["commits"]
+    ]
+    say(console, "")
+    print_table(console, ("commit", "at", "author", "subject"), commits)
+    say(console, "")
+    files = [
+        (one["path"], _count("+", one["added"]), _count("-", one["removed"]))
+        for one in found["files"]
+    ]
+    print_table(console, ("file", "added", "removed"), files)
+    say(console, "")
+    lines = str(found["patch"]).split("\n")
+    shown = lines[:most_lines] if most_lines else lines
+    for line in shown:
+        console.print(diff_line(line), soft_wrap=True)
+    if left := len(lines) - len(shown):
+        say(console, f"… {left} more lines: `--lines 0` shows them", "yellow")
+    if found["cut"]:
+        say(
+            console,
+            "… the push is larger than what is shown: not all of it can be seen here",
+            "yellow",
+        )
+
+
+def diff_line(line: str) -> Text:
+    """One line of a diff; what a terminal would obey in it is gone."""
+    style = next((style for start, style in _STYLES if line.startswith(start)), "")
+    text = plain(line)
+    if len(text) > LONGEST_LINE:
+        text = f"{text[:LONGEST_LINE]}… ({len(text) - LONGEST_LINE} more characters)"
+    return Text(text, style=style)
+
+
+def told_of(item: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """A held push's item in rows: who, what, why it is held, and what will happen."""
+    wanted, came = item["wanted"], item["came"]
+    rows: list[tuple[str, object]] = [
+        (name, item[name]) for name in ("id", "kind", "state", "agent", "task", "run")
+    ]
+    rows += [("asked", item["asked_at"][:19]), ("while", item["cause"]), ("wants", item["title"])]
+    rows += [("held, because", one_line(reason, 500)) for reason in wanted.get("reasons", [])]
+    rows += [("host", wanted.get("url", "")), ("if allowed", item["happens"])]
+    rows += [(f"moves {one['ref']}", _move(one)) for one in wanted.get("moved", [])]
+    rows += [("kept", f"{wanted.get('size_bytes')} bytes, SHA-256 {wanted.get('sha256')}")]
+    rows += [
+        ("decided by", item["decided_by"]),
+        ("note", item["note"]),
+        ("came of it", came.get("words", "")),
+    ]
+    return [(name, value) for name, value in rows if value not in (None, "", {}, [])]
+
+
+def _move(one: Mapping[str, Any]) -> str:
+    old = str(one["old"])
+    return f"from {old} to {one['new']}" if old.strip("0") else f"new, at {one['new']}"
+
+
+def _count(sign: str, number: int) -> str:
+    return "binary" if number < 0 else f"{sign}{number}"

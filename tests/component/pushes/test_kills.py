@@ -1,0 +1,86 @@
+"""A runner that is killed at any step of a release: the push reaches the host once, and nothing is lost."""
+
+import asyncio
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from entrance.errors import NotFound
+from tests.component.pushes.conftest import Held
+from tests.component.pushes.packing import REF
+from tests.component.pushes.releaser import PLAN, Plan
+from tests.servers.log import lines_in, verified
+
+KILLED = -9
+RECEIVE = "/small.git/git-receive-pack"
+STEPS = 14
+"""One more than there are changes of the world from a person's word to its end."""
+
+
+async def run(plan: Plan) -> int:
+    """Have it done by a process of its own; its exit code."""
+    path = plan.folder / "plan.json"
+    path.write_bytes(PLAN.dump_json(plan))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.component.pushes.releaser", str(path)
+    )
+    async with asyncio.timeout(60):
+        return await process.wait()
+
+
+def items(folder: Path) -> list[dict[str, object]]:
+    return list(orjson.loads((folder / "inbox.json").read_bytes()).values())
+
+
+def sent(held: Held) -> int:
+    """How often the push was sent to the host."""
+    return held.posts.count(RECEIVE)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, STEPS + 1))
+async def test_a_kill_at_any_step_of_a_release_is_made_good(
+    held: Held, at: int, *, after: bool
+) -> None:
+    plan = Plan(held.folder, held.url, at, after)
+    code = await run(plan)
+    assert code in {0, KILLED}
+    assert (code == 0) == (at == STEPS), "the steps are counted"
+    assert await run(replace(plan, at=0)) == 0
+    assert sent(held) == 1
+    assert (await held.refs())[REF] == held.commit
+    (item,) = items(held.folder)
+    assert item["state"] == "released"
+    with pytest.raises(NotFound):
+        held.packs.get(held.push.id)
+    assert (held.folder / f"vouched-{item['id']}").read_text() == held.commit
+    assert (held.folder / "answered").read_text().startswith("lead: push agent/DEMO-7/fix")
+    said = (held.folder / "said" / f"Decided:_{item['id']}").read_text().splitlines()
+    assert sum("at the host now" in line for line in said) == 1
+    lines = [
+        line for line in lines_in(held.folder / "log") if line["type"] in {"decided", "outcome"}
+    ]
+    assert [line["type"] for line in lines] == ["decided", "outcome"]
+    assert (lines[0]["decision"], lines[1]["result"]) == ("allow", "ok")
+    assert verified(held.folder / "log").finding is None
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, 7))
+async def test_a_kill_while_a_push_is_denied_is_made_good(
+    held: Held, at: int, *, after: bool
+) -> None:
+    plan = Plan(held.folder, held.url, at, after, verb="deny")
+    assert await run(plan) in {0, KILLED}
+    assert await run(replace(plan, at=0)) == 0
+    assert held.posts == [], "the host heard nothing of it"
+    (item,) = items(held.folder)
+    assert item["state"] == "denied"
+    with pytest.raises(NotFound):
+        held.packs.get(held.push.id)
+    assert "denied by lead" in (held.folder / "answered").read_text()
+    lines = [line for line in lines_in(held.folder / "log") if line["type"] == "decided"]
+    assert [line["decision"] for line in lines] == ["deny"]
