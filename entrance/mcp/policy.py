@@ -108,6 +108,8 @@ def _outside(name: str) -> Callable[[Case], str]:
 
 
 def _unclear(case: Case) -> str:
+    if case.call.facts.about is not None:
+        return ""
     for name in ("projects", "repositories"):
         if getattr(case.scope, name) is not None and not getattr(case.about, name):
             return f"which of the {name} {case.call.tool} is about can't be told from its arguments"
@@ -188,7 +190,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "scope_unclear",
-        "The connection has `projects` or `repositories`, and the call names none of them.",
+        "The connection has `projects` or `repositories`, and nothing says which the call is about.",
         _unclear,
         Hold,
     ),

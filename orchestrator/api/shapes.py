@@ -26,6 +26,7 @@ from orchestrator.domain.ledger import ledger
 from orchestrator.domain.run import Run, phases
 from orchestrator.domain.supervision import Standing, waits_for
 from orchestrator.domain.task import Comment
+from orchestrator.domain.tool_grants import ConnectionForm
 from orchestrator.ports import Event
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -99,8 +100,8 @@ class Hire(Body):
     """US dollars for all its runs."""
     repositories: list[GrantedRepository] = []
     """Repositories to be opened to it, each `{url, push, credential, host, api, pull_requests}`."""
-    tools: list[str] | None = None
-    """Polarion tools; None grants all of them."""
+    tools: list[str] | dict[Name, list[str] | ConnectionForm] | None = None
+    """Polarion tools; or by connection, each a list or `{tools, others, scope}`. None: all Polarion tools."""
     egress: EgressText | None = None
     """What its runs may reach of the internet, in YAML; None leaves it as it is."""
 

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
 from entrance.errors import NotFound
+from entrance.tool_policy import ConnectionRules
 from entrance.vault.vault import Vault
 from orchestrator.api.shapes import BadInput, GrantedRepository, Hire, NewSecret, NewTask, body_of
 from orchestrator.api.shapes import NewAgent as NewAgentBody
 from orchestrator.domain.grants import door_name
 from orchestrator.domain.hosting import hosting_of
-from orchestrator.domain.team import Agent, Grants, Repository
+from orchestrator.domain.team import Agent, Engagement, Grants, Repository
+from orchestrator.domain.tool_grants import ConnectionForm, rules_json
 from orchestrator.ports import Hiring, NewAgent, Tracker
 from orchestrator.ports import NewTask as WantedTask
+
+POLARION = "polarion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class TeamRoutes:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.post("/api/agents", self.create_agent),
+            web.get("/api/engagements", self.engagements),
             web.post("/api/engagements", self.hire),
             web.post("/api/tasks", self.create_task),
             web.get("/api/secrets", self.secrets),
@@ -59,6 +65,11 @@ class TeamRoutes:
         )
         item = await self.hiring.create_agent(agent)
         return web.json_response({"id": item, "bot": agent.bot}, status=201)
+
+    async def engagements(self, _request: web.Request) -> web.Response:
+        """Who is hired where: `[{id, project, agent, supervisor, budget_usd, spent_usd, tools}]`."""
+        found = await self.tracker.engagements()
+        return web.json_response([_hired_json(one) for one in found])
 
     async def hire(self, request: web.Request) -> web.Response:
         """Hire an agent into a project, or bring its engagement up to date. Answers `{id, bot}`."""
@@ -148,15 +159,40 @@ class TeamRoutes:
 
     async def _grants(self, body: Hire, agent: Agent) -> Grants:
         await self._require_sealed(body.repositories)
-        tools = self.tools if body.tools is None else frozenset(body.tools)
-        unknown = tools - self.tools
-        if unknown:
-            raise BadInput(f"tools: there is no {', '.join(sorted(unknown))}")
+        tools, rules = self._tools(body)
         return Grants(
-            tools={"polarion": tools},
+            tools=tools,
             repositories=tuple(_repository(wanted) for wanted in body.repositories),
             models=frozenset({agent.model}),
+            tool_rules=rules,
         )
+
+    def _tools(self, body: Hire) -> tuple[dict[str, frozenset[str]], dict[str, ConnectionRules]]:
+        """Those that are lists, and those of which more is said."""
+        if body.tools is None:
+            return {POLARION: self.tools}, {}
+        given = {POLARION: body.tools} if isinstance(body.tools, list) else body.tools
+        lists = {name: frozenset(one) for name, one in given.items() if isinstance(one, list)}
+        rules = {name: one.read() for name, one in given.items() if isinstance(one, ConnectionForm)}
+        named = lists.get(POLARION, frozenset())
+        if POLARION in rules:
+            named |= frozenset(rules[POLARION].tools)
+        if unknown := named - self.tools:
+            raise BadInput(f"tools: there is no {', '.join(sorted(unknown))}")
+        return lists, rules
+
+
+def _hired_json(one: Engagement) -> dict[str, Any]:
+    tools: dict[str, Any] = {name: sorted(tools) for name, tools in one.grants.tools.items()}
+    return {
+        "id": one.id,
+        "project": one.project,
+        "agent": one.bot.removeprefix("bot-"),
+        "supervisor": one.supervisor,
+        "budget_usd": str(one.budget_usd),
+        "spent_usd": str(one.spent_usd),
+        "tools": tools | {name: rules_json(rules) for name, rules in one.grants.tool_rules.items()},
+    }
 
 
 def _repository(wanted: GrantedRepository) -> Repository:

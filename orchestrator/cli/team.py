@@ -1,17 +1,19 @@
 """`sandgate agent|hire`: a team."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import yaml
 from rich.console import Console
 
+from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text
 from orchestrator.cli.harness import CHOICE, harness_of
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.repositories import FORM, named
-from orchestrator.cli.screen import tell
+from orchestrator.cli.screen import tell, tell_each
 from orchestrator.stack.harness_programs import NATIVE
 from orchestrator.stack.wished import wished
 
@@ -75,6 +77,13 @@ def hire(
         list[str] | None,
         typer.Option(help=f"A repository it may only fetch: {FORM}."),
     ] = None,
+    tools: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file that says in YAML, by connection, which tools it may call, and how.",
+        ),
+    ] = None,
     egress: EgressOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -89,11 +98,44 @@ def hire(
             *(one.granted(push=True) for one in working),
             *(one.granted(push=False) for one in reading),
         ],
+        "tools": _yaml(tools) if tools else None,
         "egress": read_text(egress) if egress else None,
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]
     tell(console, made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
+
+
+@agents.command("hired")
+def hired(json: JsonFlag = False) -> None:
+    """List who is hired where, and which tools they may call, how."""
+    with runner() as api:
+        found = api.get("/api/engagements")
+    columns = ("agent", "project", "supervisor", "budget", "spent", "tools")
+    tell_each(console, found, columns, _hired_row, spare=("spent", "budget"), json=json)
+
+
+def _hired_row(one: Mapping[str, Any]) -> Sequence[object]:
+    tools = "; ".join(f"{name}: {_in_words(said)}" for name, said in one["tools"].items())
+    who = (one["agent"], one["project"], one["supervisor"])
+    return *who, one["budget_usd"], one["spent_usd"], tools
+
+
+def _in_words(said: list[str] | Mapping[str, Any]) -> str:
+    if isinstance(said, list):
+        return ", ".join(said)
+    named = [
+        f"{name} ({rule if isinstance(rule, str) else rule['mode'] + ', bounded'})"
+        for name, rule in said["tools"].items()
+    ]
+    return ", ".join([*named, f"others: {said['others']}"])
+
+
+def _yaml(file: Path) -> object:
+    try:
+        return yaml.safe_load(read_text(file))
+    except yaml.YAMLError as error:
+        raise CommandFailed(f"{file} is no YAML: {error}", Code.USAGE) from error
 
 
 def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:

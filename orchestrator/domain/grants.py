@@ -7,6 +7,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from entrance.session import Authorship, Envelope, RepoGrant, RunId, Session
+from entrance.tool_policy import ConnectionRules, Mode, ToolRule
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_compile import Layer
 from orchestrator.domain.hosting import hosting_of
@@ -78,6 +79,27 @@ def with_own(tools: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     return {name: tools.get(name, nothing) | SELF_SERVICE.get(name, nothing) for name in names}
 
 
+ENDING = frozenset({"submit_for_approval", "ask_questions", "delegate"})
+"""Tools of `polarion` by which a run is ended: who names others there leaves these as they are."""
+
+
+def rules_with_own(rules: Mapping[str, ConnectionRules]) -> dict[str, ConnectionRules]:
+    """The same of what is more than a list; what was said of a tool stands."""
+    own = {name: ToolRule() for name in (*ENDING, *SELF_SERVICE["polarion"])}
+    return {
+        name: replace(one, tools={**own, **one.tools}) if name == "polarion" else one
+        for name, one in rules.items()
+    }
+
+
+def named_tools(rules: Mapping[str, ConnectionRules]) -> dict[str, frozenset[str]]:
+    """The tools that are named at connections of which more is said than a list."""
+    return {
+        name: frozenset(t for t, rule in one.tools.items() if rule.mode is not Mode.FORBIDDEN)
+        for name, one in rules.items()
+    }
+
+
 def session_for(
     run: Run,
     task: Task,
@@ -92,6 +114,7 @@ def session_for(
     honeytokens: tuple[RunId, ...] = (),
 ) -> Session:
     """The session that the run's token will mean. Push is open only in the task's own repository."""
+    rules = rules_with_own(engagement.grants.tool_rules)
     return Session(
         run=run.id,
         task=run.task,
@@ -99,7 +122,8 @@ def session_for(
         agent=run.agent,
         address=address,
         token_sha256=token_sha256,
-        tools=with_own(engagement.grants.tools),
+        tools={**with_own({**engagement.grants.tools, **named_tools(rules)}), **named_tools(rules)},
+        tool_rules=rules,
         repositories=tuple(
             opened(repository, run.id, task) for repository in engagement.grants.repositories
         ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from entrance.session import HostKind
+from entrance.tool_policy import ConnectionRules
 from orchestrator.domain.egress import Policy, Unreadable
 
 
@@ -55,6 +56,8 @@ class Grants:
     models: frozenset[str] = frozenset()
     unpriced_models: bool = False
     """Whether those of its models may be called that have no price; they count as free."""
+    tool_rules: Mapping[str, ConnectionRules] = field(default_factory=dict)
+    """Connections of which more is said than a list of tools."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from orchestrator.domain.grants import door_name
 from orchestrator.domain.hosting import hosting_of
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
+from orchestrator.domain.tool_grants import ConnectionForm, rules_json
 
 NOTHING = Decimal(0)
 TASK_FIELDS = ("title", "description", "status", "assignee", "repository", "baseBranch")
@@ -50,7 +51,7 @@ class _Grants(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    tools: dict[str, list[str]] = {}
+    tools: dict[str, list[str] | ConnectionForm] = {}
     repositories: list[_Repository] = []
     models: list[str] = []
     unpriced_models: bool = False
@@ -94,17 +95,21 @@ def grants_of(text: str) -> Grants:
     except ValidationError:
         return Grants()
     return Grants(
-        tools={connection: frozenset(tools) for connection, tools in read.tools.items()},
+        tools={name: frozenset(one) for name, one in read.tools.items() if isinstance(one, list)},
         repositories=tuple(one.read() for one in read.repositories),
         models=frozenset(read.models),
         unpriced_models=read.unpriced_models,
+        tool_rules={
+            name: one.read() for name, one in read.tools.items() if isinstance(one, ConnectionForm)
+        },
     )
 
 
 def grants_json(grants: Grants) -> str:
     """The reverse of `grants_of`."""
     rows = [_row(repository) for repository in grants.repositories]
-    tools = {connection: sorted(names) for connection, names in grants.tools.items()}
+    tools: dict[str, Any] = {name: sorted(listed) for name, listed in grants.tools.items()}
+    tools |= {name: rules_json(rules) for name, rules in grants.tool_rules.items()}
     data: dict[str, Any] = {"tools": tools, "repositories": rows, "models": sorted(grants.models)}
     if grants.unpriced_models:
         data["unpriced_models"] = True

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from orchestrator.domain.team import Repository
-from tests.fakes.world import AGENT
+from tests.fakes.world import AGENT, ENGAGEMENT
 from tests.servers.api import TOOLS, Api
 
 VALUE = "sk-ant-a-secret-of-the-tests"
@@ -59,6 +59,35 @@ async def test_hiring_grants_what_was_said_and_the_agents_own_model(api: Api) ->
     assert hired.grants.repositories == (
         Repository("https://git.example/team/thing.git", push=False, credential="git"),
     )
+
+
+async def test_hiring_can_say_how_each_tool_may_be_called(api: Api) -> None:
+    wiki = {
+        "tools": {"read_page": "read", "write_page": {"mode": "approval", "two_people": True}},
+        "scope": {"projects": ["DEMO"]},
+    }
+    tools = {"polarion": ["get_task"], "wiki": wiki}
+    answer = await api.ask("POST", "/api/engagements", {**HIRE_BODY, "tools": tools})
+    assert answer.status == 201
+    (hired,) = api.hiring.hired
+    assert hired.grants.tools == {"polarion": frozenset({"get_task"})}
+    assert hired.grants.tool_rules["wiki"].tools["write_page"].two_people
+
+
+async def test_a_bound_that_is_no_schema_is_said_at_once(api: Api) -> None:
+    tools = {"wiki": {"tools": {"t": {"arguments": {"type": "thing"}}}}}
+    answer = await api.ask("POST", "/api/engagements", {**HIRE_BODY, "tools": tools})
+    assert answer.status == 400
+    assert not api.hiring.hired
+
+
+async def test_who_is_hired_is_shown_with_their_tools(api: Api) -> None:
+    answer = await api.ask("GET", "/api/engagements")
+    assert answer.status == 200
+    assert {one["agent"] for one in answer.json} == {"rex"}
+    assert answer.json[0]["tools"] == {
+        name: sorted(tools) for name, tools in ENGAGEMENT.grants.tools.items()
+    }
 
 
 async def test_a_credential_that_is_not_sealed_is_said_at_once(api: Api) -> None:
@@ -195,7 +224,7 @@ async def test_each_missing_field_is_named(
         ("/api/engagements", {"budget_usd": "1e-400"}, "budget_usd"),
         ("/api/engagements", {"budget_usd": "ten"}, "budget_usd"),
         ("/api/engagements", {"repositories": [{"url": "x", "b": 1}]}, "repositories.0.b"),
-        ("/api/engagements", {"tools": "get_task"}, "tools"),
+        ("/api/engagements", {"tools": "get_task"}, "tools.list[str]"),
         ("/api/engagements", {"egress": "rules: [{host: a"}, "egress"),
         ("/api/agents", {"egress": "rules:\n- host: a.example\n  uses: 1"}, "egress"),
         ("/api/tasks", {"title": ""}, "title"),

@@ -6,7 +6,9 @@ from functools import partial
 
 import pytest
 
+from entrance.mcp.policy import Call, decide
 from entrance.session import Envelope
+from entrance.tool_policy import ConnectionRules, Mode, ToolRule
 from orchestrator.domain.grants import (
     budget_of,
     door_name,
@@ -122,6 +124,23 @@ def test_every_run_that_has_tools_may_ask_for_more_and_one_that_has_none_has_non
     assert with_own({"polarion": frozenset({"get_task"})}) == {"polarion": asking | {"get_task"}}
     assert with_own({"jira": frozenset({"x"})}) == {"jira": {"x"}, "polarion": asking}
     assert with_own({"polarion": nothing}) == with_own({}) == {}
+
+
+def test_who_says_more_of_polarions_tools_leaves_those_that_end_a_run_as_they_are() -> None:
+    rules = {"polarion": ConnectionRules({"add_comment": ToolRule(Mode.APPROVAL)})}
+    hired = replace(ENGAGEMENT, grants=replace(ENGAGEMENT.grants, tools={}, tool_rules=rules))
+    session = session_for(a_run(), TASK, hired, address="10.0.0.2", token_sha256="0" * 64)
+    words = {
+        tool: decide(session, Call("polarion", tool)).decision.word
+        for tool in ("add_comment", "submit_for_approval", "request_access", "get_task")
+    }
+    assert words == {
+        "add_comment": "hold",
+        "submit_for_approval": "allow",
+        "request_access": "allow",
+        "get_task": "hold",
+    }
+    assert session.tools["polarion"] >= {"add_comment", "submit_for_approval", "request_access"}
 
 
 def test_a_session_may_go_on_with_what_its_task_continues() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entrance.tool_policy import Mode, Scope, ToolRule
 from orchestrator.adapters.polarion.reading import (
     agent_of,
     engagement_of,
@@ -233,3 +234,43 @@ def test_what_grants_are_written_as_is_json_with_sorted_names() -> None:
         "repositories": [{"url": URL, "push": True, "credential": None}],
         "models": ["m"],
     }
+
+
+def test_grants_of_a_connection_can_say_more_than_a_list() -> None:
+    text = orjson.dumps(
+        {
+            "tools": {
+                "polarion": ["get_task"],
+                "wiki": {
+                    "tools": {
+                        "read": "read",
+                        "write": {"arguments": {"maxProperties": 2}, "two_people": True},
+                    },
+                    "scope": {"projects": ["P"]},
+                },
+            }
+        }
+    ).decode()
+    read = grants_of(text)
+    assert read.tools == {"polarion": {"get_task"}}
+    wiki = read.tool_rules["wiki"]
+    assert wiki.tools["read"] == ToolRule(Mode.READ)
+    assert wiki.tools["write"] == ToolRule(arguments='{"maxProperties":2}', two_people=True)
+    assert (wiki.others, wiki.scope) == (Mode.APPROVAL, Scope(projects=frozenset({"P"})))
+    assert grants_of(grants_json(read)) == read
+
+
+@pytest.mark.parametrize(
+    "wiki",
+    [
+        pytest.param({"tools": {"t": "maybe"}}, id="a mode that there isn't"),
+        pytest.param({"others": "read"}, id="what nobody named is never called at once"),
+        pytest.param({"tools": {"t": {"arguments": {"type": 3}}}}, id="no schema"),
+        pytest.param(
+            {"tools": {"t": {"arguments": {"$ref": "http://h/"}}}}, id="one to be fetched"
+        ),
+        pytest.param({"tool": {}}, id="an unknown word"),
+    ],
+)
+def test_grants_of_a_connection_that_can_not_be_read_grant_nothing(wiki: object) -> None:
+    assert grants_of(orjson.dumps({"tools": {"wiki": wiki}, "models": ["m"]}).decode()) == Grants()
