@@ -17,6 +17,7 @@ from entrance.git.proxy import GitProxy, Keeping, Limits
 from entrance.git.upstream import client_session
 from entrance.honeytokens.watch import Watch
 from entrance.identity import identity
+from entrance.log.records import Audit
 from entrance.ports import PushInbox, Witness
 from entrance.push_policy import Mode, PushPolicy
 from entrance.registry import SessionRegistry
@@ -215,9 +216,7 @@ async def door(
 
 
 @asynccontextmanager
-async def running(
-    proxy: GitProxy, registry: SessionRegistry, audit: FakeAudit
-) -> AsyncIterator[str]:
+async def running(proxy: GitProxy, registry: SessionRegistry, audit: Audit) -> AsyncIterator[str]:
     """The proxy behind the identity middleware; its address."""
     app = web.Application(middlewares=[identity(registry, audit)])
     app.add_routes(proxy.routes())
