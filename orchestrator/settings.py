@@ -9,10 +9,13 @@ import os
 from decimal import Decimal
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from entrance.push_policy import Mode, PushPolicy
+from orchestrator.domain.push_demand import checked_globs, checked_modes
 
 
 class Group(BaseModel):
@@ -194,6 +197,25 @@ class Alerts(Group):
     """File with the URL of a webhook that takes a POST of JSON: many hold a token. None: nobody is called."""
 
 
+class Pushes(Group):
+    """What is asked of every push; an engagement may ask for more, and never for less."""
+
+    modes: Annotated[dict[str, Mode], AfterValidator(checked_modes)] = Field(default_factory=dict)
+    """What findings of a rule mean, as JSON: `{"gate-path": "deny"}`; see `sandgate policy pushes`."""
+    gate_paths: Annotated[tuple[str, ...], AfterValidator(checked_globs)] = ()
+    """Paths that count as gates besides those that always do, as JSON: `["deploy/**"]`."""
+    max_file_mib: int = Field(default=50, ge=1)
+    """The largest file, in MiB."""
+    max_pack_mib: int = Field(default=2048, ge=1)
+    """The largest push, in MiB."""
+
+    def policy(self) -> PushPolicy:
+        """The same, as the door knows it."""
+        return PushPolicy(
+            self.modes, self.gate_paths, self.max_file_mib << 20, self.max_pack_mib << 20
+        )
+
+
 class Runs(Group):
     """How runs are run."""
 
@@ -243,6 +265,7 @@ class Settings(BaseSettings):
     log: Log
     egress: Egress = Egress()
     models: Models = Models()
+    pushes: Pushes = Pushes()
     runs: Runs = Runs()
     posture: Posture = Posture()
     telemetry: Telemetry = Telemetry()

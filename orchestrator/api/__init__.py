@@ -6,6 +6,7 @@
 - `team`: create agents, hire them, create tasks; secrets.
 - `models`: the models that are known, their prices, who may call them.
 - `approvals`: the inbox, and what a run may reach now.
+- `push_rules`: what pushes may bring here, under an engagement, in a run.
 - `frozen`: frozen sandboxes, and what a person does with them.
 - `posture`: what the battery found; run it, accept a finding.
 - `metrics`: what Prometheus reads.

@@ -13,6 +13,7 @@ from orchestrator.api.metrics import PATH as METRICS
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.push_rules import PushRuleRoutes
 from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.tasks import TaskRoutes
@@ -64,6 +65,7 @@ type Routes = (
     | ModelRoutes
     | PostureRoutes
     | PushRoutes
+    | PushRuleRoutes
     | RunRoutes
     | TaskRoutes
     | TeamRoutes

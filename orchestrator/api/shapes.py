@@ -23,6 +23,7 @@ from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.handover import failure_in_words
 from orchestrator.domain.ledger import ledger
+from orchestrator.domain.push_demand import pushes_of
 from orchestrator.domain.run import Run, phases
 from orchestrator.domain.supervision import Standing, waits_for
 from orchestrator.domain.task import Comment
@@ -40,7 +41,15 @@ def _policy(text: str) -> str:
     return text
 
 
+def _pushes(text: str) -> str:
+    read = pushes_of(text, "the text")
+    if isinstance(read, Unreadable):
+        raise ValueError(read.reason)  # noqa: TRY004 - it is the text that is wrong
+    return text
+
+
 EgressText = Annotated[str, AfterValidator(_policy)]
+PushText = Annotated[str, AfterValidator(_pushes)]
 
 
 class BadInput(Exception):
@@ -104,6 +113,8 @@ class Hire(Body):
     """Polarion tools; or by connection, each a list or `{tools, others, scope}`. None: all Polarion tools."""
     egress: EgressText | None = None
     """What its runs may reach of the internet, in YAML; None leaves it as it is."""
+    pushes: PushText | None = None
+    """What is asked of its runs' pushes, in YAML; None leaves it as it is."""
 
 
 class NewTask(Body):

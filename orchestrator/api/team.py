@@ -87,6 +87,7 @@ class TeamRoutes:
             budget_usd=body.budget_usd,
             grants=await self._grants(body, agent),
             egress=body.egress,
+            pushes=body.pushes,
         )
         return web.json_response({"id": item, "bot": bot}, status=201)
 

@@ -29,6 +29,7 @@ from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.push_rules import PushRuleRoutes
 from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
@@ -139,6 +140,7 @@ async def open_api(
         approvals,
         PushRoutes(RecordedPushes(settings.log.folder), inbox.store, pushes.kept),
         FrozenRoutes(parts.world, wake),
+        PushRuleRoutes(parts.world),
         metrics,
         metrics_token=own.read_text().strip() if own else "",
     )

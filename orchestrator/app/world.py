@@ -49,6 +49,7 @@ def make_world(
         sandboxes=sandboxes,
         door=AnnouncingDoor(registry, policy.changed) if policy else registry,
         egress=policy or NoEgress(),
+        pushes=settings.pushes.policy(),
         doings=doings,
         harnesses=HARNESSES,
         offered=frozenset(HARNESSES) & frozenset(settings.sandboxes.images),

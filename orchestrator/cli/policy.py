@@ -1,4 +1,4 @@
-"""`sandgate policy`: what runs may reach of the internet."""
+"""`sandgate policy`: what runs may reach of the internet, and what their pushes may bring."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +12,7 @@ from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text
 from orchestrator.cli.place import JsonFlag, installation, runner
+from orchestrator.cli.push_policy import pushes
 from orchestrator.cli.run import find
 from orchestrator.cli.screen import print_json, print_table, say, tell_each
 from orchestrator.domain.egress import Ground, Unreadable, rule_json
@@ -19,7 +20,8 @@ from orchestrator.domain.egress_compile import Known, Layer, compile_policy
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.presets import Unavailable, rules_of, shipped_presets
 
-app = typer.Typer(no_args_is_help=True, help="What runs may reach of the internet.")
+app = typer.Typer(no_args_is_help=True, help="What runs may reach of the internet and push.")
+app.command()(pushes)
 console = Console()
 COLUMNS = ("rule", "mode", "methods", "where", "paths")
 

@@ -85,6 +85,12 @@ def hire(
         ),
     ] = None,
     egress: EgressOption = None,
+    pushes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file that says in YAML what is asked of its pushes besides."
+        ),
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Hire an agent into a project: budget, supervisor, grants (or update its engagement)."""
@@ -100,6 +106,7 @@ def hire(
         ],
         "tools": _yaml(tools) if tools else None,
         "egress": read_text(egress) if egress else None,
+        "pushes": read_text(pushes) if pushes else None,
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]

@@ -1,16 +1,12 @@
 """Reads the policies that people write, in YAML [pure]. What is wrong is said with its item and line."""
 
 import re
-from collections.abc import Iterator
 from ipaddress import ip_network
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
@@ -25,26 +21,24 @@ from orchestrator.domain.egress import (
     Policy,
     Unreadable,
 )
+from orchestrator.domain.policy_text import EXACTLY, Size, first_fault, read_text
 from proxy.hosts import canonical_pattern
 from proxy.policy import Limits, Mode, Rule
 
-LONGEST = 64 * 1024
-"""Characters of a policy; a longer one isn't read at all."""
+KIND = "the egress policy"
 MOST_RULES = 500
-_SIZE = re.compile(r"([0-9]{1,15}) ?(B|KiB|MiB|GiB|TiB)?")
-_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _PATH = re.compile(r"/[!-~]*")
 
 
 def policy_of(text: str, item: str) -> Policy | Unreadable:
     """The policy in the text of `item`; an empty text is an empty policy, which allows nothing."""
-    read = _read(_Policy, text, item)
+    read = read_text(_Policy, text, item, KIND)
     return read if isinstance(read, Unreadable) else read.policy()
 
 
 def ground_of(text: str, item: str) -> Ground | Unreadable:
     """An installation's policy, with its ceiling."""
-    read = _read(_Ground, text, item)
+    read = read_text(_Ground, text, item, KIND)
     return read if isinstance(read, Unreadable) else Ground(read.policy(), read.ceiling.ceiling())
 
 
@@ -53,7 +47,7 @@ def rules_of_shapes(shapes: Any, where: str) -> tuple[Rule, ...]:
     try:
         return _Policy.model_validate({"rules": shapes}).policy().rules
     except ValidationError as error:
-        raise ValueError(f"{where}: {_first(error)[1]}") from error
+        raise ValueError(f"{where}: {first_fault(error)[1]}") from error
 
 
 def _path(text: str) -> str:
@@ -66,24 +60,18 @@ def _network(text: str) -> str:
     return str(ip_network(text))
 
 
-def _size(value: object) -> object:
-    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    return int(found[1]) * _UNITS[found[2] or "B"] if found else value
-
-
 Host = Annotated[str, AfterValidator(canonical_pattern)]
 Network = Annotated[str, AfterValidator(_network)]
 Scheme = Literal["https", "http"]
 Path = Annotated[str, AfterValidator(_path)]
 Port = Annotated[int, Field(ge=1, le=65535)]
-Size = Annotated[int, BeforeValidator(_size), Field(ge=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
 Method = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 Type = Annotated[str, Field(pattern=r"^[a-z0-9.+-]+/(\*|[a-z0-9.+-]+)$", max_length=100)]
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = EXACTLY
 
 
 class _Rule(_Shape):
@@ -159,69 +147,3 @@ class _Ceiling(_Shape):
 
 class _Ground(_Policy):
     ceiling: _Ceiling = _Ceiling()
-
-
-def _read[T: _Policy](shape: type[T], text: str, item: str) -> T | Unreadable:
-    """The text as `shape`."""
-    if len(text) > LONGEST:
-        return Unreadable(f"{item}: the egress policy is longer than {LONGEST} characters")
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        trouble = next(_ambiguous(root, set()), None) if root else None
-        data = yaml.safe_load(text) if trouble is None else None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return Unreadable(f"{item}, line {_line_of(error)}: the egress policy is no YAML")
-    if trouble is not None:
-        return Unreadable(f"{item}, line {trouble[0]}: {trouble[1]}")
-    try:
-        return shape.model_validate({} if data is None else data)
-    except ValidationError as error:
-        place, why = _first(error)
-        return Unreadable(f"{item}, line {_line(root, place)}: {why}")
-
-
-def _ambiguous(node: yaml.Node, seen: set[int]) -> Iterator[tuple[int, str]]:
-    """Where the text can be read in two ways, or is more than it looks: keys twice, aliases."""
-    if id(node) in seen:
-        yield node.start_mark.line + 1, "an egress policy has no aliases"
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for one in node.value:
-            yield from _ambiguous(one, seen)
-    elif isinstance(node, yaml.MappingNode):
-        keys: set[str] = set()
-        for key, value in node.value:
-            if key.value in keys or key.tag.endswith(":merge"):
-                yield key.start_mark.line + 1, f"{key.value!s:.60} is there twice, or merged"
-            keys.add(str(key.value))
-            yield from _ambiguous(value, seen)
-
-
-def _first(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
-    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    place = first["loc"]
-    said = first["msg"].removeprefix("Value error, ")
-    return place, f"{'.'.join(str(part) for part in place) or 'the policy'}: {said}"
-
-
-def _line(root: yaml.Node | None, place: tuple[int | str, ...]) -> int:
-    """In which line of the text a place is, as exactly as the text has it."""
-    line, node = 1, root
-    for part in place:
-        if isinstance(node, yaml.MappingNode):
-            found = next((pair for pair in node.value if pair[0].value == part), None)
-            if found is None:
-                break
-            line, node = found[0].start_mark.line + 1, found[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-        else:
-            break
-    return line
-
-
-def _line_of(error: Exception) -> int:
-    mark = getattr(error, "problem_mark", None)
-    return int(mark.line) + 1 if mark is not None else 1

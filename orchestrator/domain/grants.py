@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from entrance.push_policy import PushPolicy
 from entrance.session import Authorship, Envelope, RepoGrant, RunId, Session
 from entrance.tool_policy import ConnectionRules, Mode, ToolRule
 from orchestrator.domain.egress import Unreadable
@@ -112,6 +113,7 @@ def session_for(
     authorship: Authorship | None = None,
     lender: Run | None = None,
     honeytokens: tuple[RunId, ...] = (),
+    push_policy: PushPolicy | None = None,
 ) -> Session:
     """The session that the run's token will mean. Push is open only in the task's own repository."""
     rules = rules_with_own(engagement.grants.tool_rules)
@@ -139,6 +141,7 @@ def session_for(
         image=image,
         authorship=authorship,
         continues=task.continues,
+        push_policy=push_policy or PushPolicy(),
         unpriced_models=engagement.grants.unpriced_models,
     )
 

@@ -133,6 +133,7 @@ def _between_runs(seen: Observed) -> Step:
     refusal = refusal_of(seen.task, seen.engagement, seen.agent, seen.harnesses)
     refusal = refusal or (f"{seen.unspoken}, then retry." if seen.unspoken else "")
     refusal = refusal or _egress_refusal(seen.engagement, seen.agent)
+    refusal = refusal or _push_refusal(seen.engagement)
     return Refuse(refusal) if refusal else StartRun(trigger)
 
 
@@ -183,6 +184,14 @@ def _egress_refusal(engagement: Engagement, agent: Agent | None) -> str:
     if not isinstance(said, Unreadable):
         return ""
     return f"What it may reach of the internet can't be read: {said.reason}. Mend it, then retry."
+
+
+def _push_refusal(engagement: Engagement) -> str:
+    """Why nobody can say what is asked of its pushes, as a sentence; empty when it is clear."""
+    said = engagement.pushes
+    if not isinstance(said, Unreadable):
+        return ""
+    return f"What is asked of its pushes can't be read: {said.reason}. Mend it, then retry."
 
 
 def _queued(seen: Observed, run: Run) -> Step:

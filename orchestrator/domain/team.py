@@ -7,6 +7,7 @@ from decimal import Decimal
 from entrance.session import HostKind
 from entrance.tool_policy import ConnectionRules
 from orchestrator.domain.egress import Policy, Unreadable
+from orchestrator.domain.push_demand import Demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Engagement:
     active: bool = True
     egress: Policy | Unreadable = field(default_factory=Policy)
     """What of the internet its runs may reach."""
+    pushes: Demand | Unreadable = field(default_factory=Demand)
+    """What it asks of its runs' pushes, besides what the installation does."""
 
     @property
     def left_usd(self) -> Decimal:

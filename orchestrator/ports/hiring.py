@@ -57,10 +57,11 @@ class Hiring(Protocol):
         budget_usd: Decimal,
         grants: Grants,
         egress: str | None = None,
+        pushes: str | None = None,
     ) -> str:
         """Make or update the active engagement, and what it needs; returns its id.
 
-        `egress` is its egress policy in YAML; None leaves the one that it has.
+        `egress` is its egress policy in YAML, `pushes` what it asks of pushes; None leaves what it has.
 
         The project and the supervisor's user are made when missing; roles are added to those that
         the two have. Raises: NotFound when the pool has no active agent with this bot user.

@@ -12,6 +12,7 @@ from typing import Any
 import structlog
 
 from entrance.errors import NotFound, SandgateError, Unavailable
+from entrance.push_policy import PushPolicy
 from entrance.session import Authorship, RunId, hash_token, new_run_token
 from orchestrator.domain.authors import authorship_of, environment_of
 from orchestrator.domain.briefing import Briefing, brief
@@ -19,6 +20,7 @@ from orchestrator.domain.conversation import to_go_on_with
 from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.grants import door_name, egress_of, folder_of, session_for
 from orchestrator.domain.plan import WAKES
+from orchestrator.domain.push_demand import tightened
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Trigger, after, changed
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement
@@ -134,6 +136,14 @@ async def _told_egress(world: World, order: Order) -> Run:
     return await world.amend(order.run.id, lambda r: changed(r, egress=said))
 
 
+def _push_policy(world: World, order: Order) -> PushPolicy:
+    """What holds for the run's pushes from its start. Raises: PreparationFailed."""
+    said = order.engagement.pushes
+    if isinstance(said, Unreadable):
+        raise PreparationFailed(f"what is asked of its pushes can't be read: {said.reason}")
+    return tightened(world.pushes, said)
+
+
 async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
     run = order.run
     mounts = await world.disks.ensure(run.task)
@@ -145,6 +155,7 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         harness=run.harness,
         env=world.egress.environment(run),
     )
+    push_policy = _push_policy(world, order)
     sandbox = await world.sandboxes.create(spec)
     session = session_for(
         run,
@@ -155,6 +166,7 @@ async def _sandbox(world: World, order: Order, token: str) -> Sandbox:
         sandbox=sandbox.id,
         image=str(sandbox.facts.get("image_id", "")),
         authorship=await _authorship(world, order),
+        push_policy=push_policy,
         lender=await _lender(world, order.task),
         honeytokens=await whose_honeytokens(world, run),
     )

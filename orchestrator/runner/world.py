@@ -10,6 +10,7 @@ from typing import Any
 
 from entrance.errors import Conflict
 from entrance.model.provider import dialect_of
+from entrance.push_policy import PushPolicy
 from entrance.session import RunId
 from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
@@ -79,6 +80,8 @@ class World:
     attested: Callable[[RunId], Sequence[Path]] = lambda _: ()
     """The attestations of a run's pushes, oldest first. Blocking."""
     egress: Egress = field(default_factory=NoEgress)
+    pushes: PushPolicy = field(default_factory=PushPolicy)
+    """What is asked of every run's pushes."""
     doings: Doings = field(default_factory=Doings)
     """What each run is doing now."""
     hear_ended: list[Callable[[Run], None]] = field(default_factory=list)

@@ -19,6 +19,7 @@ class Hired:
     budget_usd: Decimal
     grants: Grants
     egress: str | None = None
+    pushes: str | None = None
 
 
 @dataclass
@@ -45,9 +46,10 @@ class FakeHiring:
         budget_usd: Decimal,
         grants: Grants,
         egress: str | None = None,
+        pushes: str | None = None,
     ) -> str:
         self._reach()
-        self.hired.append(Hired(bot, project, supervisor, budget_usd, grants, egress))
+        self.hired.append(Hired(bot, project, supervisor, budget_usd, grants, egress, pushes))
         return f"{project}/{project}-{len(self.hired)}"
 
     async def create_task(self, task: NewTask) -> TaskId:

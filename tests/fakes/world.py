@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from entrance.push_policy import PushPolicy
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, TaskId
 from orchestrator.domain.run import Run
@@ -76,6 +77,7 @@ class FakeWorld:
     attested: list[Path] = field(default_factory=list)
     """Attestations, of whichever run."""
     egress: Egress = field(default_factory=NoEgress)
+    pushes: PushPolicy = field(default_factory=PushPolicy)
     frozen: FakeFrozenStore = field(default_factory=FakeFrozenStore)
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
@@ -103,6 +105,7 @@ class FakeWorld:
             attested=lambda _: self.attested,
             dialects=self.dialects,
             egress=self.egress,
+            pushes=self.pushes,
         )
 
     def reconciler(self) -> Reconciler:

@@ -23,6 +23,7 @@ from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.push_rules import PushRuleRoutes
 from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
@@ -135,6 +136,7 @@ class Api:
             approvals,
             PushRoutes(self.pushed, self.inbox.store, self.pushes.kept),
             frozen,
+            PushRuleRoutes(self.world),
             metrics,
             metrics_token=METRICS_TOKEN,
         )

@@ -82,16 +82,9 @@ def mending(session: Session, base: str) -> str:
         return ""
     trailers = zip(TRAILERS, (session.run, session.task, whose.model), strict=True)
     words = [
-        *(
-            "git",
-            "-c",
-            f"user.name={_quoted(whose.name)}",
-            "-c",
-            f"user.email={_quoted(whose.mail)}",
-        ),
-        *("-c", "trailer.ifexists=replace", "commit", "--amend", "--no-edit", "--reset-author"),
-        *("--allow-empty", "-q"),
-        *(f"--trailer={_quoted(f'{name}: {value}')}" for name, value in trailers),
+        *("git", "-c", "trailer.ifexists=replace", "commit", "-q", "--amend", "--no-edit"),
+        *("--allow-empty", "--reset-author"),
+        *(f"--trailer {_quoted(f'{name}: {value}')}" for name, value in trailers),
     ]
     return f"git rebase {base} --exec '{' '.join(words)}'"
 

@@ -7,7 +7,7 @@ from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.git.checks.authors import mending
 from entrance.git.checks.facts import Brought, Move
 from entrance.git.checks.finding import MOST_PLACES, Finding, Found
-from entrance.git.checks.rules import MENDING, RULES, Rule
+from entrance.git.checks.rules import MENDING, RULES, mode_of
 from entrance.git.refs import NOT_ALONE
 from entrance.push_policy import Mode, stricter
 from entrance.session import Session
@@ -48,12 +48,6 @@ def judge(brought: Brought, session: Session) -> Judgement:
     along = NOT_ALONE if worst is Mode.DENY else HELD_ALONG
     refusals = {ref: why or along for ref, why in refusals.items()}
     return Judgement(Deny(reason) if worst is Mode.DENY else Hold(reason), refusals, findings)
-
-
-def mode_of(rule: Rule, given: Mapping[str, Mode]) -> Mode:
-    """What a rule's findings mean when a policy gives these modes."""
-    mode = given.get(rule.name, rule.mode)
-    return stricter(rule.mode, mode) if rule.fixed else mode
 
 
 def _findings(brought: Brought, session: Session) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from entrance.git.checks import authors, files, history, names, sightings
 from entrance.git.checks.facts import Brought
 from entrance.git.checks.finding import Found
-from entrance.push_policy import Mode
+from entrance.push_policy import Mode, stricter
 from entrance.session import Session
 
 
@@ -197,3 +197,9 @@ RULES: tuple[Rule, ...] = (
 """In the order in which an agent is told of them."""
 
 NAMED: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
+
+
+def mode_of(rule: Rule, given: Mapping[str, Mode]) -> Mode:
+    """What a rule's findings mean when a policy gives these modes."""
+    mode = given.get(rule.name, rule.mode)
+    return stricter(rule.mode, mode) if rule.fixed else mode

@@ -50,7 +50,7 @@ class PolarionHiring:
             "harness": agent.harness,
             "model": agent.model,
             "instructions": Text(agent.instructions),
-            **_egress(agent.egress),
+            **_policy("egress", agent.egress),
         }
         wanted = NewItem("agent", agent.title, custom=fields)
         known = await self._agent(agent.bot)
@@ -67,6 +67,7 @@ class PolarionHiring:
         budget_usd: Decimal,
         grants: Grants,
         egress: str | None = None,
+        pushes: str | None = None,
     ) -> str:
         if project == self.pool:
             raise Conflict(f"agents are hired from {project}, not into it: name another project")
@@ -85,7 +86,8 @@ class PolarionHiring:
             "supervisor": supervisor,
             "budget": float(budget_usd),
             "grants": Text(grants_json(grants)),
-            **_egress(egress),
+            **_policy("egress", egress),
+            **_policy("pushes", pushes),
         }
         wanted = NewItem("engagement", f"{bot} in {project}", custom=fields)
         known = await self._one("engagement", "agentBot", bot, project, status="active")
@@ -148,5 +150,5 @@ class PolarionHiring:
         return None
 
 
-def _egress(policy: str | None) -> dict[str, Text]:
-    return {} if policy is None else {"egress": Text(policy)}
+def _policy(field: str, text: str | None) -> dict[str, Text]:
+    return {} if text is None else {field: Text(text)}

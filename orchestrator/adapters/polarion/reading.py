@@ -7,12 +7,13 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from entrance.session import HostKind, TaskId
-from orchestrator.adapters.polarion.resources import WorkItem
+from orchestrator.adapters.polarion.resources import Text, WorkItem
 from orchestrator.adapters.polarion.richtext import plain, rich
 from orchestrator.domain.egress import Policy, Unreadable
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.grants import door_name
 from orchestrator.domain.hosting import hosting_of
+from orchestrator.domain.push_demand import Demand, pushes_of
 from orchestrator.domain.task import Task, TaskStatus
 from orchestrator.domain.team import Agent, Engagement, Grants, Repository, Skill
 from orchestrator.domain.tool_grants import ConnectionForm, rules_json
@@ -20,7 +21,16 @@ from orchestrator.domain.tool_grants import ConnectionForm, rules_json
 NOTHING = Decimal(0)
 TASK_FIELDS = ("title", "description", "status", "assignee", "repository", "baseBranch")
 """What `task_of` needs."""
-ENGAGEMENT_FIELDS = ("status", "agentBot", "supervisor", "budget", "spent", "grants", "egress")
+ENGAGEMENT_FIELDS = (
+    "status",
+    "agentBot",
+    "supervisor",
+    "budget",
+    "spent",
+    "grants",
+    "egress",
+    "pushes",
+)
 """What `engagement_of` needs."""
 
 
@@ -85,6 +95,7 @@ def engagement_of(item: WorkItem) -> Engagement:
         grants=grants_of(plain(rich(item.custom, "grants"))),
         active=item.status == "active",
         egress=egress_of(item),
+        pushes=_pushes(item),
     )
 
 
@@ -147,6 +158,14 @@ def agent_of(item: WorkItem, skills: tuple[Skill, ...]) -> Agent:
 def egress_of(item: WorkItem) -> Policy | Unreadable:
     """What an agent or an engagement says of the internet, in YAML."""
     return policy_of(plain(rich(item.custom, "egress")), f"egress of {item.id}")
+
+
+def _pushes(item: WorkItem) -> Demand | Unreadable:
+    """What an engagement asks of pushes; what is no text at all asks for something that nobody knows."""
+    name = f"pushes of {item.id}"
+    if isinstance(item.custom.get("pushes"), str | Text | None):
+        return pushes_of(plain(rich(item.custom, "pushes")), name)
+    return Unreadable(f"{name}, line 1: it is no text")
 
 
 def skill_of(item: WorkItem) -> Skill:

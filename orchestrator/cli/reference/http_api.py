@@ -18,6 +18,7 @@ from orchestrator.api.frozen import FrozenRoutes
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
+from orchestrator.api.push_rules import PushRuleRoutes
 from orchestrator.api.pushes import PushRoutes
 from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
@@ -109,6 +110,7 @@ def runner() -> web.Application:
         PushRoutes(nothing, nothing, nothing),
         MetricsRoutes(nothing),
         FrozenRoutes(nothing, nothing),
+        PushRuleRoutes(nothing),
     )
 
 

@@ -11,6 +11,7 @@ from orchestrator.cli.reference.egress_log import egress_log
 from orchestrator.cli.reference.http_api import http_api
 from orchestrator.cli.reference.mcp_tools import mcp_tools
 from orchestrator.cli.reference.posture import posture
+from orchestrator.cli.reference.push_rules import push_rules
 from orchestrator.cli.reference.run_states import run_states
 from orchestrator.cli.reference.settings import settings
 
@@ -24,6 +25,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "http-api.md": http_api,
     "mcp-tools.md": mcp_tools,
     "posture.md": posture,
+    "push-rules.md": push_rules,
     "run-states.md": run_states,
     "settings.md": settings,
 }

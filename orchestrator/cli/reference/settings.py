@@ -35,6 +35,7 @@ TYPES: dict[Any, str] = {
     Path: "path",
     IPv4Network: "subnet",
     dict: "JSON",
+    tuple: "JSON",
 }
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 COLUMNS = ("variable", "type", "default", "meaning")
@@ -111,6 +112,6 @@ def _default_of(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
     if value is PydanticUndefined:
         return "required"
-    if value is None or value in ("", {}):
+    if value is None or value in ("", {}, ()):
         return "none"
     return code(str(value).lower() if isinstance(value, bool) else value)

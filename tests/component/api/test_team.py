@@ -226,6 +226,7 @@ async def test_each_missing_field_is_named(
         ("/api/engagements", {"repositories": [{"url": "x", "b": 1}]}, "repositories.0.b"),
         ("/api/engagements", {"tools": "get_task"}, "tools.list[str]"),
         ("/api/engagements", {"egress": "rules: [{host: a"}, "egress"),
+        ("/api/engagements", {"pushes": "modes: {rewind: note}"}, "pushes"),
         ("/api/agents", {"egress": "rules:\n- host: a.example\n  uses: 1"}, "egress"),
         ("/api/tasks", {"title": ""}, "title"),
         ("/api/tasks", {"title": "  "}, "title"),
@@ -239,6 +240,13 @@ async def test_a_value_that_will_not_do_is_named(
     answer = await api.ask("POST", path, {**BODIES["POST", path], **change})
     assert answer.status == 400
     assert answer.error["message"].startswith(f"{field}: ")
+
+
+async def test_what_is_asked_of_pushes_is_handed_on_as_it_was_written(api: Api) -> None:
+    text = "gate_paths: ['deploy/**']  # read by hand\n"
+    await api.ask("POST", "/api/engagements", {**HIRE_BODY, "pushes": text})
+    await api.ask("POST", "/api/engagements", HIRE_BODY)
+    assert [one.pushes for one in api.hiring.hired] == [text, None]
 
 
 async def test_what_may_be_reached_is_handed_on_as_it_was_written(api: Api) -> None:

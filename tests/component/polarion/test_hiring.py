@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from entrance.errors import Conflict, NotFound, Unavailable
+from entrance.push_policy import Mode
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.adapters.polarion import NewItem, PolarionClient, Text, WorkItem
@@ -16,7 +17,8 @@ from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.reading import engagement_of
 from orchestrator.adapters.polarion.tracker import PolarionTracker
 from orchestrator.app.polarion import BotTokens, host_of
-from orchestrator.domain.egress import Policy
+from orchestrator.domain.egress import Policy, Unreadable
+from orchestrator.domain.push_demand import Demand
 from orchestrator.domain.team import Engagement, Grants, Repository
 from orchestrator.ports import NewAgent, NewTask
 from tests.fakes.secrets import FakeSecretStore
@@ -74,6 +76,7 @@ class Bureau:
         budget: int = 5,
         grants: Grants = GRANTS,
         egress: str | None = None,
+        pushes: str | None = None,
     ) -> str:
         return await self.hiring.hire(
             self.bot,
@@ -82,6 +85,7 @@ class Bureau:
             budget_usd=Decimal(budget),
             grants=grants,
             egress=egress,
+            pushes=pushes,
         )
 
     async def token(self) -> str:
@@ -220,6 +224,20 @@ async def test_what_may_be_reached_is_kept_until_something_else_is_said(bureau: 
     assert (await bureau.engagement(item)).egress == Policy(presets=("pypi",))
     await bureau.hire(egress="")
     assert (await bureau.engagement(item)).egress == Policy()
+
+
+async def test_what_is_asked_of_pushes_is_kept_until_something_else_is_said(
+    bureau: Bureau,
+) -> None:
+    await bureau.create()
+    item = await bureau.hire(pushes="modes: {gate-path: deny}  # no CI")
+    await bureau.hire()
+    asked = Demand(modes={"gate-path": Mode.DENY})
+    assert (await bureau.engagement(item)).pushes == asked
+    await bureau.hire(pushes="modes: {no-such: deny}")
+    assert isinstance((await bureau.engagement(item)).pushes, Unreadable)
+    await bureau.hire(pushes="")
+    assert (await bureau.engagement(item)).pushes == Demand()
 
 
 async def test_whoever_was_let_go_is_hired_anew(bureau: Bureau) -> None:

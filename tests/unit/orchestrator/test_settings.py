@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from entrance.push_policy import Mode, PushPolicy
 from orchestrator.settings import (
     Environment,
     Group,
@@ -48,6 +49,33 @@ def env(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for name, value in NEEDED.items():
         monkeypatch.setenv(f"SANDGATE_{name}", value)
     return monkeypatch
+
+
+def test_what_is_asked_of_pushes_is_what_the_door_knows(env: pytest.MonkeyPatch) -> None:
+    env.setenv("SANDGATE_PUSHES__MODES", '{"gate-path": "deny"}')
+    env.setenv("SANDGATE_PUSHES__GATE_PATHS", '["deploy/**"]')
+    env.setenv("SANDGATE_PUSHES__MAX_FILE_MIB", "3")
+    policy = Settings().pushes.policy()
+    assert policy == PushPolicy({"gate-path": Mode.DENY}, ("deploy/**",), 3 << 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MODES", '{"no-such": "deny"}'),
+        ("MODES", '{"rewind": "note"}'),
+        ("MODES", '{"secret": "perhaps"}'),
+        ("GATE_PATHS", '["/deploy"]'),
+        ("MAX_FILE_MIB", "0"),
+    ],
+)
+def test_what_can_not_be_asked_of_pushes_is_named(
+    env: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    env.setenv(f"SANDGATE_PUSHES__{name}", value)
+    with pytest.raises(ValidationError) as error:
+        Settings()
+    assert variables(error.value)[0].startswith(f"SANDGATE_PUSHES__{name}")
 
 
 def test_the_environment_becomes_settings(env: pytest.MonkeyPatch) -> None:
@@ -94,7 +122,7 @@ def groups() -> list[type[Group]]:
 
 def test_no_setting_holds_a_secret_itself() -> None:
     """What is a secret is a file's name: an environment is inherited, shown and logged."""
-    assert len(groups()) == 13
+    assert len(groups()) == 14
     models: list[type[BaseModel]] = [Settings, Environment, *groups()]
     for model in models:
         for name, field in model.model_fields.items():

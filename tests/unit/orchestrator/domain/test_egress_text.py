@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.domain.egress import Ceiling, Ground, Policy, Unreadable
-from orchestrator.domain.egress_text import LONGEST, ground_of, policy_of
+from orchestrator.domain.egress_text import ground_of, policy_of
+from orchestrator.domain.policy_text import LONGEST
 from proxy.policy import Limits, Mode, Rule
 
 ITEM = "egress of WEB/WEB-1"

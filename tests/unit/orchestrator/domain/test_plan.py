@@ -228,6 +228,11 @@ def test_plan_gives_the_one_next_step(seen: Observed, step: Step) -> None:
             "egress of Y, line 1",
             id="the agent's egress policy can't be read",
         ),
+        pytest.param(
+            replace(SEEN, engagement=replace(ENGAGEMENT, pushes=Unreadable("pushes of X, line 3"))),
+            "pushes of X, line 3",
+            id="what is asked of its pushes can't be read",
+        ),
     ],
 )
 def test_what_can_not_be_run_is_refused_with_a_sentence(seen: Observed, word: str) -> None:

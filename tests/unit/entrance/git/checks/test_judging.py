@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from entrance.decision import Allow, Deny, Hold
 from entrance.git.checks.facts import Brought, Person, Pointer, Sighting
-from entrance.git.checks.judging import HELD_ALONG, judge, mode_of
-from entrance.git.checks.rules import NAMED, RULES
+from entrance.git.checks.judging import HELD_ALONG, judge
+from entrance.git.checks.rules import NAMED, RULES, mode_of
 from entrance.git.refs import NOT_ALONE
 from entrance.push_policy import Mode, PushPolicy
 from tests.unit.entrance.git.checks.pushes import (

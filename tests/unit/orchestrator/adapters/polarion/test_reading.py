@@ -20,6 +20,7 @@ from orchestrator.adapters.polarion.reading import (
 from orchestrator.adapters.polarion.resources import EPOCH, Text, WorkItem
 from orchestrator.domain.egress import Policy, Unreadable
 from orchestrator.domain.egress_text import policy_of
+from orchestrator.domain.push_demand import Demand
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.team import Grants, Repository
 
@@ -143,6 +144,15 @@ def test_what_an_engagement_and_an_agent_may_reach_is_read_from_their_field() ->
     assert hired(egress=Text(f"<pre>{POLICY}</pre>", "text/html")).egress == policy
     assert agent_of(item(custom={"egress": Text(POLICY)}), ()).egress == policy
     assert hired().egress == Policy()
+
+
+def test_what_an_engagement_asks_of_pushes_is_read_from_its_field() -> None:
+    assert hired(pushes=Text("max_file_size: 1 MiB")).pushes == Demand(max_file_bytes=1 << 20)
+    assert hired().pushes == Demand()
+    read = hired(pushes=Text("max_file_size: large")).pushes
+    assert isinstance(read, Unreadable)
+    assert read.reason.startswith("pushes of DEMO/DEMO-1, line 1: max_file_size")
+    assert isinstance(hired(pushes=7).pushes, Unreadable)
 
 
 @pytest.mark.parametrize("text", [Text("rules: [{host: a"), Text(f"<p>{POLICY}</p>", "text/html")])
