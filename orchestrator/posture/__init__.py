@@ -1,6 +1,6 @@
 """Whether a sandbox can get out of its walls: as long as that isn't proven, no run starts.
 
-- `probe`: what a probe is. `battery`: every probe there is. `wire`: the bytes that some of them send.
+- `probe`: what a probe is. `battery`: every probe there is. `wire`, `commit`: what some of them send.
 - `judging`: from probes to orders for a sandbox, from what was found to results [pure].
 - `report`: the report, the configuration that it is of, and what people accepted [pure].
 - `signed`: what is signed with the installation's key, and how that is verified [pure].

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from entrance.session import RunId, TaskId
+
 
 class Area(StrEnum):
     """What a probe is about, as reports group it."""
@@ -113,14 +115,20 @@ class Stage:
     place: Place
     tokens: Tokens
     caps: Caps
-    item: str
-    """The task's id inside its project, as branches carry it."""
+    run: RunId
+    """The run that `tokens.own` is of."""
+    task: TaskId
     second_door: bool = False
     """Whether the egress proxy is there."""
     watched_disks: bool = False
     """Whether the task's disk is measured, and not capped by the kernel."""
     trusted: tuple[str, ...] = ()
     """Where the files with the authorities that a sandbox trusts are mounted."""
+
+    @property
+    def item(self) -> str:
+        """The task's id inside its project, as branches carry it."""
+        return self.task.rpartition("/")[2]
 
 
 Arguments = Sequence[Any]

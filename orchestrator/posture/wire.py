@@ -51,11 +51,13 @@ def pkt(text: str) -> str:
     return f"{len(text) + 4:04x}{text}"
 
 
-def push(repository: str, token: str, updates: Sequence[tuple[str, str, str]]) -> str:
-    """A push of these updates, each (old, new, ref), with a pack that has nothing in it."""
+def push(
+    repository: str, token: str, updates: Sequence[tuple[str, str, str]], pack: str = EMPTY_PACK
+) -> str:
+    """A push of these updates, each (old, new, ref), with a pack unless all delete."""
     first, *rest = (f"{old} {new} {ref}" for old, new, ref in updates)
     commands = pkt(f"{first}\0report-status delete-refs agent=git/2") + "".join(map(pkt, rest))
-    pack = "" if all(new == ZERO for _, new, _ in updates) else EMPTY_PACK
+    pack = "" if all(new == ZERO for _, new, _ in updates) else pack
     return request(
         f"POST /git/{repository}/git-receive-pack",
         bearer(token),

@@ -9,7 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from entrance.errors import SandgateError
-from entrance.session import RunId
+from entrance.session import RunId, TaskId
 from orchestrator.posture.judging import Found, judge
 from orchestrator.posture.ports import Findings, Tell
 from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens, Wall
@@ -35,7 +35,8 @@ STAGE = Stage(
     ),
     tokens=Tokens("sgr_own", "sgr_sibling", "sgr_ended"),
     caps=Caps(pids=512, memory_bytes=1 << 31, disk_bytes=1 << 32, tmp_bytes=1 << 29, shm_bytes=1 << 26),
-    item="POSTURE-0",
+    run=RunId("posture-0"),
+    task=TaskId("POSTURE/POSTURE-0"),
 )  # fmt: skip
 CONFIGURATION = Configuration(
     images={"native": "sha256:1"},

@@ -53,15 +53,18 @@ class GitCanary:
         return _told(self._refs(probe), "upload-pack-result")
 
     def _refs(self, probe: str) -> bytes:
-        ref = f"{OTHER} refs/heads/agent/{self._item}/alias".encode()
-        target = b" symref-target:refs/heads/main" if probe == ALIAS else b""
-        return encode(ref + target + b"\n") + FLUSH
+        """Its repositories are empty, but for the one with an alias."""
+        if probe != ALIAS:
+            return FLUSH
+        ref = f"{OTHER} refs/heads/agent/{self._item}/alias symref-target:refs/heads/main\n"
+        return encode(ref.encode()) + FLUSH
 
 
 def advertisement() -> bytes:
-    """What a host with one branch says to who begins to fetch."""
+    """What a host says to who begins to fetch, in protocol v2."""
     service = encode(b"# service=git-upload-pack\n") + FLUSH
-    return service + encode(f"{OTHER} refs/heads/main\0agent=canary\n".encode()) + FLUSH
+    words = (b"version 2\n", b"agent=canary\n", b"ls-refs\n", b"fetch\n", b"object-format=sha1\n")
+    return service + b"".join(map(encode, words)) + FLUSH
 
 
 def report_on(push: bytes) -> bytes:

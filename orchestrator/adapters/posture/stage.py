@@ -18,6 +18,7 @@ from orchestrator.adapters.posture.playing import Playing
 from orchestrator.ports import SandboxSpec
 from orchestrator.posture.battery.egress import LISTED, OPEN
 from orchestrator.posture.battery.git import GRANTED, READ_ONLY, door_name
+from orchestrator.posture.commit import authorship
 from orchestrator.posture.probe import Place, Stage, Tokens
 from proxy.rules import Rule, SandboxPolicy
 
@@ -51,7 +52,8 @@ async def set_stage(hands: Hands, live: set[RunId]) -> AsyncIterator[Playing]:
                 place,
                 tokens,
                 hands.caps,
-                _item(0),
+                _run(0),
+                _task(0),
                 second_door=hands.egress is not None,
                 watched_disks=hands.watched_disks,
                 trusted=hands.trusted,
@@ -85,13 +87,13 @@ async def _players(hands: Hands, live: set[RunId], stack: AsyncExitStack) -> dic
     first, *others = hands.made.images
     wanted = {"sandbox": first, "sibling": others[0] if others else first}
     wanted |= {f"image:{harness}": harness for harness in others[1:]}
-    runs = {who: RunId(f"posture-{number}") for number, who in enumerate(wanted)}
+    runs = {who: _run(number) for number, who in enumerate(wanted)}
     live.update(runs.values())
     stack.callback(live.difference_update, runs.values())
     made: dict[str, Player] = {}
 
     async def make(number: int, who: str, harness: str) -> None:
-        run, task = runs[who], TaskId(f"{PROJECT}/{_item(number)}")
+        run, task = runs[who], _task(number)
         stack.push_async_callback(_remove, hands, run, task)
         await _remove(hands, run, task)  # of one that was killed
         mounts = await hands.disks.ensure(task)
@@ -166,13 +168,22 @@ def _policies(playing: Playing) -> list[SandboxPolicy]:
 
 def _session(number: int, address: str, token: str) -> Session:
     return Session(
-        run=RunId(f"posture-{number}"),
-        task=TaskId(f"{PROJECT}/{_item(number)}"),
+        run=_run(number),
+        task=_task(number),
         project=PROJECT,
         agent="posture",
         address=address,
         token_sha256=hash_token(token),
+        authorship=authorship(_run(number)),
     )
+
+
+def _run(number: int) -> RunId:
+    return RunId(f"posture-{number}")
+
+
+def _task(number: int) -> TaskId:
+    return TaskId(f"{PROJECT}/{_item(number)}")
 
 
 def _item(number: int) -> str:

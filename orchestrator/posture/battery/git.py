@@ -5,9 +5,11 @@ Each probe has a repository of its own there, named like itself; all of them are
 
 from collections.abc import Callable
 
+from orchestrator.posture.commit import commit_of
 from orchestrator.posture.probe import Area, Arguments, Probe, Stage, Wall
 from orchestrator.posture.wire import ONE, OTHER, UPLOAD, ZERO, bearer, push, request
 
+OWN = "git-own-branch"
 ALIAS = "git-alias"
 """At the canary, the branch `alias` of this repository is another name of main."""
 REDIRECT = "git-redirect"
@@ -23,10 +25,15 @@ def door_name(stage: Stage, probe: str) -> str:
     return f"127.0.0.1:{stage.place.git_canary}/{probe}.git"
 
 
-def _pushed(name: str, *refs: str, old: str = ZERO, new: str = ONE) -> Callable[[Stage], Arguments]:
+def _pushed(name: str, *refs: str, old: str = ZERO, new: str = "") -> Callable[[Stage], Arguments]:
+    """A commit with which nothing is wrong: it is its ref for which it is refused."""
+
     def arguments(stage: Stage) -> Arguments:
         named = [ref.replace("<item>", stage.item) for ref in refs]
-        text = push(door_name(stage, name), stage.tokens.own, [(old, new, ref) for ref in named])
+        commit, pack = commit_of(stage.run, stage.task)
+        updates = [(old, new or commit, ref) for ref in named]
+        repository, token = door_name(stage, name), stage.tokens.own
+        text = push(repository, token, updates, pack.decode("latin-1"))
         return [stage.place.gateway, stage.place.door, text, named[-1]]
 
     return arguments
@@ -37,7 +44,7 @@ def _refused(
     promise: str,
     *refs: str,
     old: str = ZERO,
-    new: str = ONE,
+    new: str = "",
     others: tuple[str, ...] = (),
 ) -> Probe:
     return Probe(
@@ -48,9 +55,9 @@ def _refused(
 
 PUSHES: tuple[Probe, ...] = (
     Probe(
-        "git-own-branch", _G, Wall.REFS,
+        OWN, _G, Wall.REFS,
         "A run pushes to its own task's branches; else the other pushes would show nothing.",
-        "pushes", _pushed("git-own-branch", "refs/heads/agent/<item>/work"), ("accepted",), canary=1,
+        "pushes", _pushed(OWN, "refs/heads/agent/<item>/work"), ("accepted",), canary=1,
     ),
     _refused("git-main", "No push to the main branch.", "refs/heads/main"),
     _refused("git-main-moved", "Nor over what it has.", "refs/heads/main", old=OTHER),

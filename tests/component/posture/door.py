@@ -14,6 +14,7 @@ from orchestrator.adapters.posture.git_canary import GitCanary
 from orchestrator.adapters.posture.script import script
 from orchestrator.posture.battery import BATTERY
 from orchestrator.posture.battery.git import GRANTED, READ_ONLY, door_name
+from orchestrator.posture.commit import authorship
 from orchestrator.posture.judging import Result, found_in, judge, orders
 from orchestrator.posture.probe import Area, Caps, Place, Probe, Stage, Tokens, Wall
 from tests.servers.anthropic import model_server
@@ -79,14 +80,19 @@ async def door_stage(folder: Path) -> AsyncIterator[DoorStage]:
             git_canary=git.port,
         )
         tokens = Tokens(door.token, new_run_token(), new_run_token())
-        stage = Stage(place, tokens, Caps(1, 1, 1, 1, 1), ITEM)
+        stage = Stage(place, tokens, Caps(1, 1, 1, 1, 1), door.session.run, TaskId(f"X/{ITEM}"))
         _open_sessions(door, stage)
         yield DoorStage(door, stage, canaries, folder)
 
 
 def _open_sessions(door: Door, stage: Stage) -> None:
     nothing = replace(
-        door.session, task=TaskId(f"X/{ITEM}"), tools={}, models=frozenset(), repositories=()
+        door.session,
+        task=stage.task,
+        tools={},
+        models=frozenset(),
+        repositories=(),
+        authorship=authorship(stage.run),
     )
     for run, token, address in (
         ("sibling", stage.tokens.sibling, stage.place.sibling),

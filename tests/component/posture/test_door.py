@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from entrance.session import RepoGrant, RunId, TaskId, hash_token, new_run_token
+from entrance.session import RepoGrant, RunId, hash_token, new_run_token
 from orchestrator.posture.battery.git import NOT_GRANTED, READ_ONLY, door_name
 from orchestrator.posture.judging import Result
 from orchestrator.posture.probe import Wall
@@ -69,7 +69,7 @@ def one_repository_too_many(stage: DoorStage) -> None:
 
 
 def another_tasks_branches(stage: DoorStage) -> None:
-    stage.door.reopen(task=TaskId("X/OTHER-1"))
+    stage.door.reopen(continues=frozenset({"OTHER-1"}))
 
 
 def a_tool(stage: DoorStage) -> None:
@@ -87,7 +87,7 @@ def a_model(stage: DoorStage) -> None:
         (token_after_its_end, Wall.IDENTITY, {"token-ended"}),
         (every_repository_for_pushing, Wall.GRANTS, {READ_ONLY}),
         (one_repository_too_many, Wall.GRANTS, {NOT_GRANTED}),
-        (another_tasks_branches, Wall.REFS, {"git-other-task", "git-own-branch"}),
+        (another_tasks_branches, Wall.REFS, {"git-other-task"}),
         (a_tool, Wall.GRANTS, {"tools-none"}),
         (a_model, Wall.GRANTS, {"model-not-granted"}),
     ],

@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 import pytest_asyncio
 
+from entrance.session import RunId, TaskId
 from orchestrator.adapters.posture.script import script
 from orchestrator.posture.battery import BATTERY
 from orchestrator.posture.battery.egress import LISTED, OPEN
@@ -49,7 +50,8 @@ STAGE = Stage(
     ),
     tokens=Tokens(TOKEN, OTHER_TOKEN, "token-of-an-ended-run"),
     caps=Caps(1, 1, 1, 1, 1),
-    item="P-1",
+    run=RunId("run"),
+    task=TaskId("P/P-1"),
     second_door=True,
 )
 PROBES = [probe for probe in BATTERY if probe.area is Area.EGRESS and probe.who == "sandbox"]
