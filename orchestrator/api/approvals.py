@@ -15,7 +15,8 @@ from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.egress import rule_json
-from orchestrator.domain.kinds import OWED
+from orchestrator.domain.kinds import OWED, PUSH
+from orchestrator.domain.push import beside
 from orchestrator.egress_policy import EgressPolicy
 
 MOST = 500
@@ -52,8 +53,15 @@ class ApprovalRoutes:
         return web.json_response([approval_json(item) for item in found])
 
     async def show(self, request: web.Request) -> web.Response:
-        """One item: who wants what and why, what happens if it is allowed, and what was decided."""
-        return web.json_response(approval_json(await self._item(request)))
+        """One item: who wants what and why, what happens if it is allowed, and what was decided.
+
+        `beside`, of a push: other open items that move the same branch; only one of them can arrive.
+        """
+        item = await self._item(request)
+        shown = approval_json(item)
+        if item.kind == PUSH:
+            shown["beside"] = beside(item, await self.store.of_task(item.task))
+        return web.json_response(shown)
 
     async def try_on_record(self, request: web.Request) -> web.Response:
         """What its rule would have let through of 30 days' record: `{would_allow, denied_by_people, ...}`.

@@ -73,6 +73,11 @@ def told_of(item: Mapping[str, Any]) -> list[tuple[str, object]]:
     rows += [("asked", item["asked_at"][:19]), ("while", item["cause"]), ("wants", item["title"])]
     rows += [("held, because", one_line(reason, 500)) for reason in wanted.get("reasons", [])]
     rows += [("host", wanted.get("url", "")), ("if allowed", item["happens"])]
+    if item.get("beside"):
+        others = ", ".join(item["beside"])
+        rows += [
+            ("beside it", f"{others}: of the same branch; only the first that you allow arrives")
+        ]
     rows += [(f"moves {one['ref']}", _move(one)) for one in wanted.get("moved", [])]
     rows += [("kept", f"{wanted.get('size_bytes')} bytes, SHA-256 {wanted.get('sha256')}")]
     rows += [

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from entrance.decision import Allow
+from entrance.errors import Malformed
 from entrance.git.refs import RefUpdate, decide_push
 from entrance.git.standing import SHOWN, branch
 from entrance.ports import HeldPush, Moved
 from entrance.session import RepoGrant, RunId
-from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.approval import OPEN, Approval, ApprovalState
 from orchestrator.domain.grants import grant_for, opened
 from orchestrator.domain.kinds import PUSH
 from orchestrator.domain.task import Task
@@ -73,19 +74,22 @@ def wanted_json(one: Wanted) -> dict[str, Any]:
 
 
 def wanted_from(data: Mapping[str, Any]) -> Wanted:
-    """The reverse. Raises: KeyError, TypeError."""
-    return Wanted(
-        kept=data["kept"],
-        sha256=data["sha256"],
-        size_bytes=data["size_bytes"],
-        repository=data["repository"],
-        url=data["url"],
-        moved=tuple(Moved(each["ref"], each["old"], each["new"]) for each in data["moved"]),
-        commits=tuple(data["commits"]),
-        commits_in_all=data["commits_in_all"],
-        reasons=tuple(data["reasons"]),
-        decision=data["decision"],
-    )
+    """The reverse. Raises: Malformed."""
+    try:
+        return Wanted(
+            kept=data["kept"],
+            sha256=data["sha256"],
+            size_bytes=data["size_bytes"],
+            repository=data["repository"],
+            url=data["url"],
+            moved=tuple(Moved(each["ref"], each["old"], each["new"]) for each in data["moved"]),
+            commits=tuple(data["commits"]),
+            commits_in_all=data["commits_in_all"],
+            reasons=tuple(data["reasons"]),
+            decision=data["decision"],
+        )
+    except (KeyError, TypeError) as error:
+        raise Malformed(f"a held push can't be read: {error}") from error
 
 
 def kept_of(item: Approval) -> str:
@@ -114,6 +118,22 @@ def what_happens(one: Wanted) -> str:
         f"The {one.size_bytes} bytes that are kept are sent once to {one.url}: {moves}{more}. "
         "If others have moved a branch meanwhile, nothing is sent."
     )
+
+
+def beside(item: Approval, others: Iterable[Approval]) -> list[str]:
+    """The ids of other open items that move a branch of this one: of all of them one can arrive."""
+    if item.kind != PUSH:
+        return []
+    one = wanted_from(item.wanted)
+    refs = {each.ref for each in one.moved}
+    found = []
+    for other in others:
+        if other.kind != PUSH or other.id == item.id or other.state not in OPEN:
+            continue
+        theirs = wanted_from(other.wanted)
+        if theirs.repository == one.repository and refs & {each.ref for each in theirs.moved}:
+            found.append(other.id)
+    return found
 
 
 _NOT_THERE: Mapping[ApprovalState, str] = {

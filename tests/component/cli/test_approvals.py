@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from entrance.git.preview import CommitLine, FileLine, Preview
+from entrance.ports import Moved
 from orchestrator.adapters.egress_files import registries_file, write_registries
 from orchestrator.cli.codes import Code
 from orchestrator.domain.access import Attempt
@@ -17,7 +18,7 @@ from orchestrator.domain.task import TaskStatus
 from orchestrator.stack.installation import Installation
 from proxy.policy import Rule
 from tests.fakes.clock import START
-from tests.fakes.pushes import REASON, REF, ZERO
+from tests.fakes.pushes import REASON, REF, ZERO, a_push
 from tests.fakes.run import a_run
 from tests.fakes.world import TASK
 from tests.servers.api import Api
@@ -209,6 +210,16 @@ async def test_a_held_push_is_shown_with_why_what_happens_and_its_diff(api: Api)
         {"path": ".github/workflows/ci.yml", "added": 2, "removed": 1}
     ]
     assert not set(told.out) & set("\x1b\x07\u202e")
+
+
+async def test_of_two_pushes_of_a_branch_it_is_said_that_one_can_arrive(api: Api) -> None:
+    item = await api.held()
+    run = await api.fakes.runs.get(item.run)
+    other = a_push(run, id="e" * 32, moved=(Moved(REF, ZERO, "d" * 40),), decision=42)
+    newer = await api.pushes.held(other)
+    api.pushed.recorded = [replace(RECORDED, run=item.run)]
+    shown = await sandgate_beside("approvals", "show", item.id, "--no-diff")
+    assert f"{newer}: of the same branch" in shown.out
 
 
 async def test_a_push_is_approved_without_saying_once(api: Api) -> None:

@@ -288,3 +288,23 @@ async def test_a_question_with_an_escape_sequence_in_it_is_read_all_the_same(
     await office.call("ask_questions", questions=["\x1b[2JWhich one?"])
     await shows(office, "ask_questions")
     assert (await office.said())[0][2] == "1. \N{REPLACEMENT CHARACTER}[2JWhich one?"
+
+
+class Held:
+    """What is held of the task's pushes."""
+
+    async def not_there(self, _task: str) -> list[str]:
+        return ["agent/x is not at the host as it was pushed: abc waits for a decision."]
+
+
+async def test_who_hands_in_work_that_is_held_is_told_so_and_its_reviewer_too(
+    office: Office,
+) -> None:
+    tools = replace(office.tools, held=Held())
+    arguments = {"summary": "I fixed it.", "branch": "agent/x"}
+    result = await tools.call(office.session, "submit_for_approval", arguments)
+    assert not result.is_error
+    assert "abc waits for a decision" in result.text
+    ((_, _, text),) = await office.said()
+    for words in ("I fixed it.", "Branch: agent/x", "abc waits for a decision"):
+        assert words in text
