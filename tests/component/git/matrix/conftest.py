@@ -10,6 +10,7 @@ import pytest
 
 from tests.component.git.matrix.promises import Host
 from tests.component.git.matrix.template import Template, make_template
+from tests.fakes.push_inbox import FakePushInbox
 from tests.servers.git import Door, door
 
 CLONED = "host/small.git"
@@ -27,10 +28,16 @@ def limits() -> dict[str, Any]:
 
 
 @pytest.fixture
+def inbox() -> FakePushInbox:
+    """Where a person would be asked."""
+    return FakePushInbox()
+
+
+@pytest.fixture
 async def at_door(
-    tmp_path: Path, template: Template, limits: dict[str, Any]
+    tmp_path: Path, template: Template, inbox: FakePushInbox, limits: dict[str, Any]
 ) -> AsyncIterator[Door]:
-    async with door(tmp_path, **limits) as opened:
+    async with door(tmp_path, inbox, **limits) as opened:
         small = opened.root / "small.git"
         shutil.rmtree(small)
         shutil.copytree(template.bare, small)

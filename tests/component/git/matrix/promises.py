@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tests.servers.git import REAL_CREDENTIAL, RUN_TOKEN, Door
+from tests.waiting import until
 
 ENDS = "/git-receive-pack"
 
@@ -10,6 +11,12 @@ ENDS = "/git-receive-pack"
 def pushes_at_host(at_door: Door) -> int:
     """How many requests to move a ref have reached the host."""
     return sum(path.partition("?")[0].endswith(ENDS) for path, _ in at_door.host_saw)
+
+
+def left_behind(at_door: Door) -> list[str]:
+    """What lies in quarantine: one folder a push that is not over."""
+    incoming = at_door.root.parent / "kept" / "incoming"
+    return [each.name for each in incoming.iterdir()] if incoming.exists() else []
 
 
 @dataclass(slots=True)
@@ -50,6 +57,7 @@ class Host:
         allowed = {
             (update["ref"], update["new"]) for each in pushes for update in each.detail["updates"]
         }
+        await until(lambda: not left_behind(self.at_door), 20)  # it goes when all is answered
         after = await self.at_door.refs(self.repository)
         assert after.items() - self.refs.items() <= allowed, "a ref moved that might not"
         assert self.refs.keys() <= after.keys(), "a ref is gone"

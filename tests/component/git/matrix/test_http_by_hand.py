@@ -82,6 +82,9 @@ class Row:
 ROWS = (
     Row("no length", lambda body: b"\r\n" + body),
     Row("a length that is too short", length("4")),
+    Row("a length that is too long", length("9999")),
+    Row("a chunk without its last chunk", lambda body: coded("chunked")(body)[:-5]),
+    Row("a chunk cut off", lambda body: coded("chunked")(body)[:-20]),
     Row("a length with a sign", lambda body: length(f"+{len(body)}")(body)),
     Row("a length below zero", length("-1")),
     Row("a length in hex", lambda body: length(hex(len(body)))(body)),

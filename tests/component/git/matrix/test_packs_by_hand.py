@@ -10,11 +10,13 @@ from entrance.git.pktline import FLUSH, encode
 from tests.component.git.matrix import packs
 from tests.component.git.matrix.acts import OWN
 from tests.component.git.matrix.packs import OFS_DELTA, REF_DELTA, Object, blob, pack, tree, whole
+from tests.component.git.matrix.promises import pushes_at_host
 from tests.servers.git import Door
 
 NONE = "0" * 40
 FILE = b"100644"
 HELLO = blob(b"by hand\n")
+AWAY = blob(b"../../away")
 PLAIN = tree((FILE, b"a.txt", HELLO.oid))
 
 
@@ -167,6 +169,12 @@ REFUSED = {
     ),
     "a commit that is no commit": a_commit(lambda _: Object(packs.COMMIT, b"hello\n")),
     "a branch at a file": framed(pack),
+    "a file that nothing leads to": with_entries(whole(blob(b"hidden\n"))),
+    "a commit that nothing leads to": with_entries(whole(packs.commit(PLAIN.oid))),
+    "a tag that nothing leads to": with_entries(
+        whole(Object(packs.TAG, b"object %b\ntype blob\ntag x\n\nx\n" % HELLO.oid.encode()))
+    ),
+    "a link out of the tree, its mode in disguise": a_tree(tree((b"123456", b"a", AWAY.oid)), AWAY),
 }
 
 
@@ -187,6 +195,8 @@ async def test_what_git_would_not_send_moves_nothing(at_door: Door, what: str) -
     assert b"ok refs" not in said
     assert status != 200 or b"ng " + OWN.encode() in said, said
     assert f"{OWN}/x" not in await at_door.refs()
+    assert not pushes_at_host(at_door)
+    assert at_door.audit.decisions("git_push")[-1].decision.word == "deny"
 
 
 async def test_a_good_pack_made_by_hand_arrives(at_door: Door) -> None:

@@ -37,6 +37,26 @@ def test_an_answer_without_capabilities_is_passed_on() -> None:
     assert shown(wire) == wire
 
 
+@given(st.integers(0, 400))
+def test_of_the_refs_branches_and_tags_are_shown(at: int) -> None:
+    """git would send nothing that another leads to, and the door's copy doesn't have it."""
+    hidden = encode(b"3" * 40 + b" .have\n") + encode(b"4" * 40 + b" refs/pull/1/head\n")
+    tag = encode(b"5" * 40 + b" refs/tags/v1\n")
+    wire = HEADER + encode(FIRST + OFFERED + b"\n") + hidden + tag + REST
+
+    expected = HEADER + encode(FIRST + SHOWN + b"\n") + tag + REST
+    assert shown(wire[:at], wire[at:]) == expected
+
+
+def test_capabilities_move_on_from_a_ref_that_is_not_shown() -> None:
+    first = encode(b"1" * 40 + b" .have\0" + OFFERED + b"\n")
+    two = encode(b"2" * 40 + b" refs/heads/x\0" + SHOWN + b"\n")
+    assert shown(HEADER + first + REST) == HEADER + two + FLUSH
+
+    none = encode(b"0" * 40 + b" capabilities^{}\0" + SHOWN + b"\n")
+    assert shown(HEADER + first + FLUSH) == HEADER + none + FLUSH
+
+
 def test_what_is_no_advertisement_is_refused() -> None:
     with pytest.raises(ProtocolError):
         shown(b"<html>")
