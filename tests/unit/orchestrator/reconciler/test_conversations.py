@@ -55,7 +55,12 @@ async def test_what_goes_on_in_an_earlier_runs_place_has_its_grants_and_a_token_
     tokens = [env["SANDGATE_RUN_TOKEN"] for _, env in world.sandboxes.started]
     assert len(set(tokens)) == 2
     assert world.door.find(hash_token(tokens[0])) == Ended(first.id)
-    granted = [(s.tools, s.repositories, s.models) for s in (first.session, again.session)]
+    sessions = (first.session, again.session)
+    assert [[one.run for one in s.repositories] for s in sessions] == [[first.id], [again.id]]
+    granted = [
+        (s.tools, [replace(one, run=first.id) for one in s.repositories], s.models)
+        for s in sessions
+    ]
     assert granted[0] == granted[1]
     assert {first.sandbox, again.sandbox} == {"sb-1", "sb-2"}
 
