@@ -1,5 +1,7 @@
 """The demo with every harness and in every provider's API: the same scenario, and the same end."""
 
+import json
+
 import pytest
 
 from tests.e2e.system.theatre import CASTS, Theatre
@@ -29,6 +31,22 @@ def test_the_same_scenario_ends_the_same_and_is_metered_to_the_token(
     assert summary["spent"]["cache_read_tokens"] > 0
     assert sum(answer["reasoning_tokens"] for answer in answers) > 0
     assert float(summary["spent"]["cost_usd"]) > 0
+
+
+@pytest.mark.parametrize("cast", CASTS)
+def test_what_was_pushed_is_vouched_for(theatre: Theatre, cast: str) -> None:
+    """By the installation, and by its record in Polarion: whatever the harness, git is told by our hook."""
+    summary = theatre.played(cast)
+    done = theatre.sandgate("verify", summary["repository_path"], summary["commit"], "--json")
+    verdict = json.loads(done.stdout)
+    assert (done.returncode, verdict["ok"]) == (0, True), verdict
+    said = verdict["statement"]
+    assert said["run"]["id"] == summary["run"]
+    assert (said["run"]["task"], said["run"]["model"]) == (summary["task"], summary["model"])
+    assert said["run"]["image"].startswith("sha256:")
+    assert [one["new"] for one in said["refs"]] == [summary["commit"]]
+    base = theatre.sandgate("verify", summary["repository_path"], summary["base_commit"])
+    assert "has attested no push" in base.stderr
 
 
 def test_a_model_that_the_harness_does_not_speak_to_is_refused_before_anything_is_made(
