@@ -4,6 +4,7 @@ A refusal is told in git's own report, so that git prints the reason; an HTTP er
 print "Everything up-to-date".
 """
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -130,7 +131,7 @@ class Pusher:
         aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
         if not isinstance(aliases.decision, Allow):
             return await self._denied(push, answer, aliases, _facts(taken))
-        judgement = judge(read.brought, push.session)
+        judgement = await asyncio.to_thread(judge, read.brought, push.session)
         facts = {**_facts(taken), "findings": _findings(judgement)}
         match judgement.decision:
             case Allow():

@@ -134,6 +134,7 @@ GATES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """What a gate is, and where it stands."""
+_EVERY = tuple(glob for globs in GATES.values() for glob in globs)
 _OTHER = "a gate of this installation or engagement"
 _FILE_BITS, _FILE = 0o170000, 0o100000
 
@@ -146,8 +147,11 @@ def gate_at(path: bytes, *modes: int, more: Sequence[str] = ()) -> str | None:
     """
     text = folded(path)
     odd = any(mode and mode & _FILE_BITS != _FILE for mode in modes)
-    for what, globs in (*GATES.items(), (_OTHER, tuple(more))):
-        known = globs_of(globs)
-        if known.match(text) or (odd and known.lead_through(text)):
-            return what
-    return None
+    if not _is(text, (*_EVERY, *more), odd=odd):
+        return None
+    return next((what for what, globs in GATES.items() if _is(text, globs, odd=odd)), _OTHER)
+
+
+def _is(path: str, globs: tuple[str, ...], *, odd: bool) -> bool:
+    known = globs_of(globs)
+    return known.match(path) or (odd and known.lead_through(path))

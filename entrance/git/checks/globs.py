@@ -8,10 +8,12 @@ is not walked round by spelling it `.GitHub`.
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 
 _IGNORED = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 """What HFS+ ignores in a name, and other letters that show nothing."""
+_NAMES = 1 << 14
+"""So many names are remembered: a push has many paths, and few folders."""
 
 
 def folded(path: bytes) -> str:
@@ -19,12 +21,17 @@ def folded(path: bytes) -> str:
 
     NTFS drops dots and blanks at a name's end, and what follows a colon names a part of the file.
     """
-    if path.isascii():
-        text = path.decode().lower()
+    return "/".join(map(_folded, path.split(b"/")))
+
+
+@lru_cache(_NAMES)
+def _folded(part: bytes) -> str:
+    if part.isascii():
+        text = part.decode().lower()
     else:
-        text = _IGNORED.sub("", path.decode("utf-8", "surrogateescape"))
+        text = _IGNORED.sub("", part.decode("utf-8", "surrogateescape"))
         text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
-    return "/".join(part.split(":")[0].rstrip(". ") or part for part in text.split("/"))
+    return text.split(":")[0].rstrip(". ") or text
 
 
 class Globs:
@@ -44,7 +51,7 @@ class Globs:
         return self._ways.fullmatch(path) is not None
 
 
-@cache
+@lru_cache(64)
 def globs_of(globs: tuple[str, ...]) -> Globs:
     """The same, made once."""
     return Globs(globs)

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from entrance.git.checks.facts import Brought
 from entrance.git.checks.finding import Found
@@ -16,6 +17,7 @@ _GIT = re.compile(r"\.git|git~[0-9]+")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])")
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
 _LONGEST_PART, _LONGEST = 255, 4096
+_NAMES = 1 << 14
 
 
 def bad_names(brought: Brought, _: Session) -> Iterator[Found]:
@@ -25,24 +27,29 @@ def bad_names(brought: Brought, _: Session) -> Iterator[Found]:
 
 def awkward_names(brought: Brought, _: Session) -> Iterator[Found]:
     """Paths that not every file system can have."""
-    return _named(brought, _awkward)
+    for change in brought.changes:
+        if change.new_mode and len(change.path) > _LONGEST:
+            yield Found(what="a long path", commit=change.commit, path=change.path)
+    yield from _named(brought, _awkward)
 
 
 def one_name_twice(brought: Brought, _: Session) -> Iterator[Found]:
     """Paths of this push that are one where upper and lower case are, and two here."""
     spelled: dict[str, dict[bytes, str]] = defaultdict(dict)
+    seen: set[bytes] = set()
     for change in brought.changes:
-        if change.new_mode:
-            parts = change.path.split(b"/")
-            for end in range(1, len(parts) + 1):
-                way = b"/".join(parts[:end])
-                spelled[folded(way)].setdefault(way, change.commit)
+        way = change.path if change.new_mode else b""
+        while way and way not in seen:
+            seen.add(way)
+            spelled[folded(way)][way] = change.commit
+            way = way.rpartition(b"/")[0]
     for ways in spelled.values():
         if len(ways) > 1:
             for way, commit in sorted(ways.items()):
                 yield Found(what="another spelling of it", commit=commit, path=way)
 
 
+@lru_cache(_NAMES)
 def names_git(part: bytes) -> bool:
     """Whether some file system takes a name for git's own folder."""
     return _GIT.fullmatch(folded(part)) is not None
@@ -50,32 +57,33 @@ def names_git(part: bytes) -> bool:
 
 def _named(brought: Brought, wrong: Callable[[bytes], str]) -> Iterator[Found]:
     for change in brought.changes:
-        if change.new_mode and (what := wrong(change.path)):
-            yield Found(what=what, commit=change.commit, path=change.path)
+        if change.new_mode:
+            parts = change.path.split(b"/")
+            if what := next(filter(None, map(wrong, parts)), ""):
+                yield Found(what=what, commit=change.commit, path=change.path)
 
 
-def _bad(path: bytes) -> str:
-    parts = path.split(b"/")
-    if b"\\" in path:
+@lru_cache(_NAMES)
+def _bad(part: bytes) -> str:
+    if b"\\" in part:
         return "a backslash"
-    if _SHOWS_NOTHING.search(path.decode("utf-8", "replace")):
+    if _SHOWS_NOTHING.search(part.decode("utf-8", "replace")):
         return "a letter that shows nothing"
-    if not {b"", b".", b".."}.isdisjoint(parts):
+    if part in {b"", b".", b".."}:
         return "a part that is no name"
-    if any(map(names_git, parts)):
-        return "a spelling of .git"
-    return ""
+    return "a spelling of .git" if names_git(part) else ""
 
 
-def _awkward(path: bytes) -> str:
+@lru_cache(_NAMES)
+def _awkward(part: bytes) -> str:
     try:
-        parts = path.decode().split("/")
+        name = part.decode()
     except UnicodeDecodeError:
         return "bytes that are no UTF-8"
-    if len(path) > _LONGEST or any(len(part.encode()) > _LONGEST_PART for part in parts):
+    if len(part) > _LONGEST_PART:
         return "a long name"
-    if any(_DEVICE.fullmatch(part.lower().split(".")[0].rstrip()) for part in parts):
+    if _DEVICE.fullmatch(name.lower().split(".")[0].rstrip()):
         return "the name of a device on Windows"
-    if _NOT_ON_WINDOWS.search(path.decode()) or any(part[-1:] in {".", " "} for part in parts):
+    if _NOT_ON_WINDOWS.search(name) or name[-1:] in {".", " "}:
         return "a name that Windows can't have"
     return ""
