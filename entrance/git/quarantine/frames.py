@@ -10,6 +10,8 @@ import orjson
 from entrance.git.checks.facts import Commit, PackObject, Person, Pointer, Sighting
 
 MOST_BYTES = 256 << 20
+MOST_SIGHTINGS = 1000
+"""Of one result; where there are so many, there may be more."""
 _LENGTH = struct.Struct(">I")
 
 
@@ -22,6 +24,8 @@ class Job:
     """Objects to look through: those of a pack by its index, the first `count` of it, and `oids`.
 
     `tips`: objects of which only the kind is asked. `canaries`: name and secret of each honeytoken.
+    `beside`: objects that something was seen in, each with those of the host to compare it with; then
+    nothing else is asked.
     """
 
     id: int
@@ -32,6 +36,7 @@ class Job:
     count: int = 0
     oids: tuple[str, ...] = ()
     tips: tuple[str, ...] = ()
+    beside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     canaries: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     most_bytes: int = 4 << 30
     """All objects together may be so large."""
@@ -39,8 +44,9 @@ class Job:
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Self:
         canaries = tuple((name, secret) for name, secret in said["canaries"])
-        lists = {"oids": tuple(said["oids"]), "tips": tuple(said["tips"]), "canaries": canaries}
-        return cls(**{**said, **lists})
+        beside = tuple((oid, tuple(older)) for oid, older in said["beside"])
+        lists = {"oids": tuple(said["oids"]), "tips": tuple(said["tips"])}
+        return cls(**{**said, **lists, "canaries": canaries, "beside": beside})
 
 
 @dataclass(frozen=True, slots=True)

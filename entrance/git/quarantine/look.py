@@ -1,36 +1,28 @@
 """Looks through the objects of one push, each once, as git gives them out. In the looker's process."""
 
-import subprocess
-import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 from entrance.git.checks.facts import Commit, ObjectKind, PackObject, Pointer, Sighting
-from entrance.git.checks.scanners import Scan
+from entrance.git.checks.scanners.scan import Scan
+from entrance.git.checks.secret_kinds import LIKELY
 from entrance.git.quarantine.commits import commit_of
-from entrance.git.quarantine.frames import Job, Result
-from entrance.git.quarantine.git_child import Place, environment
+from entrance.git.quarantine.frames import MOST_SIGHTINGS, Job, Result
+from entrance.git.quarantine.objects import PIECE_BYTES, TroubleError, cat_file, given, pieces, skip
 from entrance.git.quarantine.pack_index import IndexBrokenError, entries_of
 from entrance.honeytokens.canaries import Canary
 from entrance.honeytokens.traps import Traps
 
-PIECE_BYTES = 1 << 18
 STEP_OBJECTS = 500
 STEP_BYTES = 1 << 20
-MOST_SIGHTINGS = 1000
 MOST_COMMIT_BYTES = 32 << 20
 """All commits together; none is that long whose author meant it to be read."""
 _BETWEEN = b"\n"
 """Stands between objects: no escape at the end of one swallows the beginning of the next."""
 _KINDS = frozenset({"commit", "tree", "blob", "tag"})
-
-
-class TroubleError(Exception):
-    """The objects can't be looked at. The message is a sentence for the agent."""
 
 
 class Look:
@@ -51,7 +43,7 @@ class Look:
 
     def steps(self) -> Generator[None, None, Result]:
         """Some work at a time; the result at the end. Raises: TroubleError."""
-        with _given(self._wanted()) as given, _cat_file(self._job, given) as git:
+        with given(self._wanted()) as wanted, cat_file(self._job, wanted) as git:
             out = cast(BufferedReader, git.stdout)
             try:
                 yield from self._read(out)
@@ -66,7 +58,7 @@ class Look:
             objects=tuple(self._objects),
             kinds=self._kinds,
             commits=tuple(self._commits),
-            sightings=tuple(self._sightings[:MOST_SIGHTINGS]),
+            sightings=_first(self._sightings),
             pointers=tuple(self._pointers),
         )
 
@@ -95,7 +87,7 @@ class Look:
                 self._take(oid, cast(ObjectKind, kind), int(size), out)
             else:
                 self._kinds[oid] = kind
-                _skip(out, int(size))
+                skip(out, int(size))
             seen += 1
             read += int(size)
             if seen % STEP_OBJECTS == 0 or read > STEP_BYTES:
@@ -113,7 +105,7 @@ class Look:
         self._objects.append(PackObject(oid, kind, size))
         self._kinds[oid] = kind
         if kind == "tree":
-            for piece in _pieces(out, size):
+            for piece in pieces(out, size):
                 self._look(piece)
         else:
             self._scan(oid, kind, size, out)
@@ -125,7 +117,7 @@ class Look:
             self._left_commits -= size
             if self._left_commits < 0:
                 raise TroubleError("its commits' messages are too long")
-        for piece in _pieces(out, size):
+        for piece in pieces(out, size):
             self._look(piece)
             scan.feed(piece)
             if kind == "commit":
@@ -145,46 +137,11 @@ class Look:
             self._pending.clear()
 
 
+def _first(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """So many as may be told, those first that can hardly be anything else."""
+    return tuple(sorted(sightings, key=lambda one: one.what in LIKELY))[:MOST_SIGHTINGS]
+
+
 @lru_cache(maxsize=64)
 def _traps_of(canaries: tuple[tuple[str, str], ...]) -> Traps:
     return Traps(Canary(name, "", "", secret) for name, secret in canaries)
-
-
-@contextmanager
-def _given(oids: Iterator[str]) -> Iterator[IO[bytes]]:
-    """What git is asked for, in a file without a name: nobody has to feed it while it is read."""
-    with tempfile.TemporaryFile() as file:
-        for oid in oids:
-            file.write(oid.encode("ascii") + b"\n")
-        file.seek(0)
-        yield file
-
-
-def _cat_file(job: Job, given: IO[bytes]) -> "subprocess.Popen[bytes]":
-    place = Place(Path(job.repository), Path(job.objects) if job.objects else None)
-    return subprocess.Popen(
-        ["git", "cat-file", "--batch", "--buffer"],
-        env=environment(place),
-        cwd="/",
-        stdin=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=PIECE_BYTES,
-    )
-
-
-def _pieces(out: BufferedReader, size: int) -> Iterator[bytes]:
-    """An object's bytes. Raises: TroubleError when they break off."""
-    left = size
-    while left:
-        piece = out.read(min(left, PIECE_BYTES))
-        if not piece:
-            raise TroubleError("git could not read all of the pack")
-        left -= len(piece)
-        yield piece
-    out.read(1)
-
-
-def _skip(out: BufferedReader, size: int) -> None:
-    for _ in _pieces(out, size):
-        pass

@@ -13,7 +13,9 @@ from collections.abc import Generator
 from typing import BinaryIO
 
 from entrance.git.quarantine.frames import Frames, Job, Result, pack
-from entrance.git.quarantine.look import Look, TroubleError
+from entrance.git.quarantine.look import Look
+from entrance.git.quarantine.news import News
+from entrance.git.quarantine.objects import TroubleError
 
 MEMORY_BYTES = 1 << 30
 REMEMBERED = 64
@@ -47,7 +49,8 @@ class Looker:
                 self._cancel(said["cancel"])
             else:
                 job = Job.of(said)
-                self._jobs.append((job.id, Look(job).steps()))
+                work = News(job) if job.beside else Look(job)
+                self._jobs.append((job.id, work.steps()))
         return bool(data)
 
     def _cancel(self, number: int) -> None:

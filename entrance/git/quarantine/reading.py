@@ -5,14 +5,15 @@ commits are new, and what each changes.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from entrance.git.checks.facts import Brought, Change, Commit, Move, ObjectKind
-from entrance.git.quarantine.frames import Job, Result
+from entrance.git.checks.facts import Brought, Change, Commit, Move, ObjectKind, Sighting
+from entrance.git.quarantine.frames import MOST_SIGHTINGS, Job, Result
 from entrance.git.quarantine.git_child import (
     Bounds,
     Child,
@@ -29,6 +30,7 @@ from entrance.git.receive_pack import PushHead
 from entrance.git.refs import RefUpdate
 
 LINK = 0o120000
+_KIND, _FILE = 0o170000, 0o100000
 LONGEST_LINK = 4096
 """Bytes; no path is longer where it is followed."""
 _SECONDS = 300.0
@@ -99,7 +101,7 @@ class Reading:
             stray=await self._stray(reached),
             pack_bytes=self._received.pack_bytes,
             links=links,
-            sightings=(*seen.sightings, *more.sightings),
+            sightings=await self._news(looking, job, (seen, more), beside_of(changes, reached.all)),
             pointers=(*seen.pointers, *more.pointers),
         )
         return Read(brought, seen.canary or more.canary)
@@ -124,6 +126,24 @@ class Reading:
         if seen.trouble:
             raise Refused(seen.trouble)
         return seen
+
+    async def _news(
+        self,
+        looking: Looking,
+        job: Job,
+        results: Sequence[Result],
+        beside: Mapping[str, tuple[str, ...]],
+    ) -> tuple[Sighting, ...]:
+        """What was seen, but for what the host has at the same path already."""
+        found = tuple(one for result in results for one in result.sightings)
+        known = {one.oid: beside[one.oid] for one in found if one.oid in beside}
+        # Where not all is told, what isn't must not get by behind what is no news.
+        if not known or any(len(one.sightings) >= MOST_SIGHTINGS for one in results):
+            return found
+        compared = await looking.look(replace(job, index="", count=0, beside=tuple(known.items())))
+        if compared.trouble:
+            return found
+        return (*(one for one in found if one.oid not in known), *compared.sightings)
 
     async def _reached(self) -> Reached:
         """Raises: Refused when the tips lead to what is missing."""
@@ -211,6 +231,19 @@ class _Changing:
         except DiffBrokenError as error:
             raise GitFailed(str(error)) from error
         return tuple(found)
+
+
+def beside_of(changes: Iterable[Change], brought: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
+    """Objects that are put in the place of others, each with those; only of what the host has already."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for change in changes:
+        if _is_file(change.new_mode) and _is_file(change.old_mode) and change.old not in brought:
+            found[change.new][change.old] = None
+    return {new: tuple(older) for new, older in found.items()}
+
+
+def _is_file(mode: int) -> bool:
+    return mode & _KIND == _FILE
 
 
 def _reached_in(out: bytes) -> Reached:

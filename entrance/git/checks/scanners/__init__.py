@@ -5,7 +5,3 @@
 - `engine`: all patterns as one, `passing`: one pass of it, `scan`: all that is done with an object.
 - `lfs`: pointers of Git LFS.
 """
-
-from entrance.git.checks.scanners.scan import Scan, Seen
-
-__all__ = ["Scan", "Seen"]

@@ -3,7 +3,7 @@
 import pytest
 
 from entrance.git.checks.facts import Pointer
-from entrance.git.checks.scanners import Scan
+from entrance.git.checks.scanners.scan import Scan
 
 OID, SHA = "b" * 40, "e" * 64
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 12345\n"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.git.checks.scanners import Scan, Seen
 from entrance.git.checks.scanners.passing import MOST_LOOKED_AT, MOST_SIGHTINGS
+from entrance.git.checks.scanners.scan import Scan, Seen
 from tests.unit.entrance.git.checks.scanners.samples import (
     EVERY,
     LETTERS,
