@@ -89,6 +89,5 @@ def _row(one: Mapping[str, Any]) -> Sequence[object]:
 def _words(finding: object) -> str:
     """A finding in a line, whatever the log has of it."""
     if isinstance(finding, Mapping):
-        rule, words = finding.get("rule", ""), finding.get("reason") or finding.get("words", "")
-        return f"{rule}: {words}" if words else str(rule)
+        return f"{finding.get('mode', '')}: {finding.get('said') or finding.get('rule', '')}"
     return str(finding)
