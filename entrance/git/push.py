@@ -18,6 +18,7 @@ from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.errors import SandgateError
 from entrance.git.answer import RESULT, PushAnswer
 from entrance.git.body import BodyError, RequestBody
+from entrance.git.checks.facts import Brought
 from entrance.git.checks.judging import Judgement, judge
 from entrance.git.forward import Forwarder
 from entrance.git.holding import Holding
@@ -39,6 +40,8 @@ log = structlog.get_logger()
 
 _NO_OPTIONS = "push options are not taken, as hosts do more for them than move a branch"
 """GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
+_FILES, _LONGEST_PATH = 100, 200
+"""So many changed files are recorded, and so many bytes of each name."""
 _BROKEN = "the door could not do this; nothing is known to have been pushed, fetch to see"
 
 
@@ -267,7 +270,15 @@ def _facts(taken: Taken) -> dict[str, Any]:
         "objects": len(brought.objects),
         "pack_bytes": brought.pack_bytes,
         "ms": dict(taken.steps.ms),
+        **_files(brought),
     }
+
+
+def _files(brought: Brought) -> dict[str, Any]:
+    """The paths that it changes, for whoever reviews it: the first of them, and how many more."""
+    paths = sorted({change.path for change in brought.changes})
+    told = [path[:_LONGEST_PATH].decode("utf-8", "backslashreplace") for path in paths[:_FILES]]
+    return {"files": told, "files_left_out": len(paths) - len(told)}
 
 
 def _findings(judgement: Judgement) -> list[dict[str, str]]:

@@ -11,9 +11,16 @@ from aiohttp import web
 from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.session import RunId, TaskId
 from orchestrator.api.frozen import frozen_json
-from orchestrator.api.shapes import event_json, run_json, run_told, whole_number
+from orchestrator.api.shapes import (
+    event_json,
+    pull_request_json,
+    run_json,
+    run_told,
+    whole_number,
+)
 from orchestrator.domain.ledger import refused
 from orchestrator.domain.run import Run, changed
+from orchestrator.runner.settle import proposed_later
 from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
 
@@ -47,6 +54,7 @@ class RunRoutes:
             web.get("/api/runs/{run}/refusals", self.refusals),
             web.get("/api/runs/{run}/transcript", self.transcript),
             web.post("/api/runs/{run}/cancel", self.cancel),
+            web.post("/api/runs/{run}/pull-request", self.propose),
         ]
 
     async def close(self, _app: web.Application) -> None:
@@ -85,6 +93,14 @@ class RunRoutes:
 
         run = await self.world.amend(run.id, cancelled)
         return _json({"id": run.id, "state": run.state}, status=202)
+
+    async def propose(self, request: web.Request) -> web.Response:
+        """Open the pull request of a run that is over, or bring it up to date.
+
+        Answers `{id, pull_request}`. 409 when nothing was submitted by it.
+        """
+        run = await proposed_later(self.world, await self._run(request))
+        return _json({"id": run.id, "pull_request": pull_request_json(run)})
 
     async def transcript(self, request: web.Request) -> web.StreamResponse:
         """The transcript so far, JSON lines; the same as is attached to the run's record."""

@@ -234,6 +234,7 @@ def run_json(run: Run, usage: Usage) -> dict[str, Any]:
         "cause": run.cause,
         "detail": run.exit.detail if run.exit else "",
         "summary": run.ending.summary if run.ending else "",
+        "pull_request": pull_request_json(run),
         "created_at": run.created_at.isoformat(),
         "deadline_at": run.deadline_at.isoformat(),
         "seconds": phases(run),
@@ -244,6 +245,14 @@ def run_json(run: Run, usage: Usage) -> dict[str, Any]:
         "evidence": run.evidence,
         "record": run.record,
     }
+
+
+def pull_request_json(run: Run) -> dict[str, Any] | None:
+    """Where a run's work is proposed, or in `none` why it isn't; null while that isn't known."""
+    one = run.pull_request
+    if one is None:
+        return None
+    return {"branch": one.branch, "number": one.number, "url": one.url, "none": one.none}
 
 
 def run_told(run: Run, usage: Usage, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -296,6 +305,7 @@ def task_told(
                 "outcome": run.outcome,
                 "cause": run.cause,
                 "created_at": run.created_at.isoformat(),
+                "pull_request": pull_request_json(run),
             }
             for run in runs
         ],

@@ -20,10 +20,12 @@ from entrance.registry import SessionRegistry
 from entrance.vault.installation import InstallationTokens
 from entrance.vault.keyfile import open_keyring
 from entrance.vault.remembered import RememberedSecrets
+from entrance.vault.repositories import VaultRepositories
 from entrance.vault.vault import Vault
 from orchestrator.adapters.disk import HEADROOM_BYTES, TaskDisks
 from orchestrator.adapters.fence_log import FenceLog
 from orchestrator.adapters.firewall.admission import Firewall
+from orchestrator.adapters.githosts.hosts import RestGitHosts
 from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.adapters.pocketbase.client import PocketBase
 from orchestrator.adapters.pocketbase.runs import PocketBaseRuns
@@ -96,6 +98,7 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         tracker=tracker,
         runs=runs,
         disks=disks,
+        githosts=RestGitHosts(http, VaultRepositories(vault, tokens)),
         sandboxes=open_sandboxes(
             settings, http, engine, admission=firewall, clock=clock, settle=drops.settle
         ),

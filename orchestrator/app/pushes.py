@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -19,6 +20,7 @@ from orchestrator.approvals.releasing import Releasing
 from orchestrator.approvals.settling import Settling
 from orchestrator.approvals.waking import Waking
 from orchestrator.domain.kinds import PUSH
+from orchestrator.runner.settle import push_arrived
 from orchestrator.settings import Settings
 
 
@@ -60,6 +62,7 @@ async def make_pushes(
         audit=parts.log,
         witness=parts.witness,
         forget=credentials.forget,
+        arrived=partial(push_arrived, parts.world),
     )
     settling = Settling(inbox.store, parts.tracker, waking, {PUSH: sending})
     releasing = Releasing(inbox.store, clock, parts.log, {PUSH: sending}, settling)

@@ -14,7 +14,7 @@ from orchestrator.app.egress import AnnouncingDoor, Inbox
 from orchestrator.app.keys import execd_key_of, honey_key_of
 from orchestrator.domain.run import Run
 from orchestrator.harnesses import HARNESSES
-from orchestrator.ports import Clock, Disks, Runs, Sandboxes, Tracker
+from orchestrator.ports import Clock, Disks, GitHosts, Runs, Sandboxes, Tracker
 from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
@@ -35,6 +35,7 @@ def make_world(
     runs: Runs,
     disks: Disks,
     sandboxes: Sandboxes,
+    githosts: GitHosts,
     clock: Clock,
     doings: Doings,
     attestations: Attestations,
@@ -47,6 +48,7 @@ def make_world(
         runs=runs,
         disks=disks,
         sandboxes=sandboxes,
+        githosts=githosts,
         door=AnnouncingDoor(registry, policy.changed) if policy else registry,
         egress=policy or NoEgress(),
         pushes=settings.pushes.policy(),

@@ -37,7 +37,7 @@ _NEVER_SENT: Mapping[ApprovalState, str] = {
 
 
 async def _nothing(_run: RunId) -> None:
-    """There is nothing to be revoked."""
+    """There is nothing to be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ class PushSending:
     witness: Witness | None = None
     forget: Callable[[RunId], Awaitable[None]] = _nothing
     """Revokes the credentials that were made to send it."""
+    arrived: Callable[[RunId], Awaitable[None]] = _nothing
+    """Is told whose push has arrived: its work may be proposed now. It may be told twice."""
 
     async def may(self, item: Approval) -> str:
         grant = await self._grant(item)
@@ -116,6 +118,8 @@ class PushSending:
             await self._vouch(item, one)
         await self.forget(release_run(item))
         await self._let_go(item, one)
+        if item.state is ApprovalState.RELEASED:
+            await self.arrived(item.run)
 
     async def sweep(self, needed: Sequence[Approval]) -> None:
         names = {kept_of(one) for one in needed}

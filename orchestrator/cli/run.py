@@ -18,6 +18,7 @@ from orchestrator.cli.screen import (
     print_json,
     print_table,
     say,
+    tell,
     tell_each,
 )
 
@@ -27,7 +28,18 @@ console = Console()
 RunArgument = Annotated[
     str, typer.Argument(help="The run's id, or a task's id for its newest run.")
 ]
-FIRST = ("id", "task", "agent", "state", "outcome", "cause", "why", "summary", "pushed")
+FIRST = (
+    "id",
+    "task",
+    "agent",
+    "state",
+    "outcome",
+    "cause",
+    "why",
+    "summary",
+    "pushed",
+    "pull_request",
+)
 """What of a run is shown first."""
 GOOD = {"submitted", "asked", "delegated"}
 
@@ -54,6 +66,7 @@ def show(run: RunArgument, json: JsonFlag = False) -> None:
         print_json(found)
         return
     told = {name: found[name] for name in FIRST} | found | {"pushed": _branches(found["pushed"])}
+    told["pull_request"] = proposed(found["pull_request"])
     print_table(console, ("", ""), list(told.items()))
 
 
@@ -71,6 +84,19 @@ def cancel(run: RunArgument) -> None:
     with runner() as api:
         answer = api.post(f"/api/runs/{find(api, run)['id']}/cancel")
     say(console, f"{answer['id']} is {answer['state']} and will be stopped")
+
+
+@app.command()
+def propose(run: RunArgument, json: JsonFlag = False) -> None:
+    """Open the pull request of a run that is over and submitted its work, or bring it up to date."""
+    with runner() as api:
+        answer = api.post(f"/api/runs/{find(api, run)['id']}/pull-request", {})
+    made = answer["pull_request"]
+    tell(
+        console, answer, proposed(made) or "it has no repository to propose anything in", json=json
+    )
+    if made is None or not made["url"]:
+        raise typer.Exit(Code.REFUSED)
 
 
 @app.command()
@@ -152,6 +178,11 @@ def code_of(run: Mapping[str, Any]) -> Code:
     if run.get("outcome") in GOOD:
         return Code.OK
     return Code.RUN_STOPPED if run.get("outcome") == "stopped" else Code.RUN_FAILED
+
+
+def proposed(made: Mapping[str, Any] | None) -> str:
+    """A pull request in a line: its address, or why there is none."""
+    return "" if made is None else made["url"] or f"none: {made['none']}"
 
 
 def _branches(pushed: Iterable[Mapping[str, Any]]) -> list[str]:

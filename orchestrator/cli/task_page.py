@@ -1,6 +1,6 @@
 """How one task looks in a terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -22,6 +22,7 @@ def show_task(console: Console, task: Mapping[str, Any]) -> None:
         "repository": task["repository"],
         "base branch": task["base_branch"] if task["repository"] else "",
         "disk": "" if disk is None else size(disk),
+        "pull request": _proposed(task["runs"]),
     }
     print_table(console, ("", ""), [(name, value) for name, value in facts.items() if value])
     _set_off(console, "description", task["description"])
@@ -43,6 +44,13 @@ def show_task(console: Console, task: Mapping[str, Any]) -> None:
         ]
         columns = ("run", "trigger", "state", "outcome", "cause", "started")
         print_table(console, columns, rows, spare=("started", "trigger"))
+
+
+def _proposed(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Where the newest work is proposed, or why it isn't."""
+    told = (run["pull_request"] for run in runs if run["pull_request"])
+    made = next(told, None)
+    return "" if made is None else made["url"] or f"none: {made['none']}"
 
 
 def newest_run(run: Mapping[str, Any] | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from entrance.session import RunId, TaskId
 from orchestrator.domain.delegation import Part
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import CAUSES, Ending, Outcome, Run, Trigger
+from orchestrator.domain.run import CAUSES, Ending, Outcome, PullRequest, Run, Trigger, Work
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.verdict import DISK_FULL_BYTES
 
@@ -94,3 +94,31 @@ def _counted(host: Mapping[str, Any]) -> str:
 def title_of(run: RunId, outcome: Outcome) -> str:
     """The title of the comment that says how a run ended."""
     return f"Run {run} {outcome}"
+
+
+def proposed_in_words(run: RunId, one: PullRequest) -> tuple[str, str] | None:
+    """Title and words of the comment on a pull request; None when there is nothing to say."""
+    if one.url:
+        return f"Pull request of run {run}", f"{one.branch} is proposed: {one.url}"
+    if one.failed:
+        words = (
+            f"No pull request could be opened for {one.branch or 'the work'}: {one.none}\n"
+            f"Once that is mended: sandgate run propose {run}"
+        )
+        return f"No pull request of run {run}", words
+    return None
+
+
+def work_in_words(work: Work) -> str:
+    """What an agent submitted, as its comment on the task says it."""
+    tests = [
+        f"- {one.command}: {one.result}{f' ({one.detail})' if one.detail else ''}"
+        for one in work.tests
+    ]
+    parts = [
+        work.words,
+        "\n".join(["Tests:", *tests]) if tests else "",
+        f"Not verified: {work.not_verified}" if work.not_verified else "",
+        f"Branch: {work.branch}" if work.branch else "",
+    ]
+    return "\n\n".join(part for part in parts if part)

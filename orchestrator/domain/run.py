@@ -126,6 +126,37 @@ class Trigger(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A test as an agent tells of it. `result`: passed, failed or not_run."""
+
+    command: str
+    result: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an agent says of its work as it submits it."""
+
+    words: str
+    branch: str = ""
+    tests: tuple[Tried, ...] = ()
+    not_verified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """What became of the pull request for a run's work; `none` says why there is none."""
+
+    branch: str = ""
+    number: int = 0
+    url: str = ""
+    none: str = ""
+    failed: bool = False
+    """Whether one was to be opened, and could not be."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How the agent handed over: the successful call of a Polarion tool that ends a run."""
 
@@ -136,6 +167,8 @@ class Ending:
     """The work item that somebody is given by it: the task itself, or a delegated part of it."""
     to: str = ""
     """The user who is given it."""
+    work: Work | None = None
+    """What was submitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +234,8 @@ class Run:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The sandbox's facts: image, limits, network, server version."""
+    pull_request: PullRequest | None = None
+    """None: it isn't known yet, or nothing was submitted."""
     record: str = ""
     """The agentRun work item's id, once it exists."""
     usage: Usage = field(default_factory=Usage)

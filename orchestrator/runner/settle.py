@@ -1,4 +1,4 @@
-"""The step Settle: token revoked, evidence read, sandbox removed, record written, outcome shown.
+"""The step Settle: token revoked, evidence read, sandbox removed, work proposed, record written, shown.
 
 Each part is idempotent.
 Evidence is stored before the sandbox is removed, and the record is written before the run ends:
@@ -10,15 +10,27 @@ from typing import Any
 
 import structlog
 
-from entrance.errors import NotFound
+from entrance.errors import Conflict, Malformed, NotFound
+from entrance.session import RunId
 from orchestrator.domain.frozen import in_words, told
 from orchestrator.domain.ledger import gateway_calls, ledger, out_of_money, trouble
-from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Said, after, changed
+from orchestrator.domain.run import (
+    Cause,
+    Exit,
+    Outcome,
+    Run,
+    RunEvent,
+    RunState,
+    Said,
+    after,
+    changed,
+)
 from orchestrator.domain.verdict import Case, verdict
 from orchestrator.ports import RunRecord
 from orchestrator.runner.attaching import attach_attestations
 from orchestrator.runner.heed import heed
-from orchestrator.runner.show import show
+from orchestrator.runner.proposing import packet_path, propose, propose_again
+from orchestrator.runner.show import say_proposed, show
 from orchestrator.runner.transcript import write_transcript
 from orchestrator.runner.world import World
 
@@ -34,8 +46,10 @@ async def settle(world: World, run: Run) -> None:
     run = await _read_the_rest(world, run)
     run = await _judge(world, run)
     await _put_away(world, run)
+    run = await propose(world, run)
     run = await _record(world, run)
     await show(world, run)
+    await world.githosts.forget(run.id)
     run = await world.note(
         run.id, "phase", {"state": str(RunState.ENDED), "outcome": str(run.outcome)}
     )
@@ -46,6 +60,43 @@ async def settle(world: World, run: Run) -> None:
     for hear in world.hear_ended:
         hear(run)
     log.info("run_ended", run=run.id, task=run.task, outcome=run.outcome, cause=run.cause)
+
+
+async def proposed_later(world: World, run: Run) -> Run:
+    """Open the pull request of a run that is over, and say so; or bring it up to date.
+
+    For a push that was let through later, and a host that could not be reached before. Done twice it
+    is done once. Raises: Conflict when nothing was submitted by it; Unavailable, Forbidden.
+    """
+    run = await propose_again(world, run)
+    run = await _record(world, run)
+    try:
+        await say_proposed(world, run)
+    except (Conflict, NotFound, Malformed) as error:
+        log.warning("pull_request_not_shown", run=run.id, error=str(error))
+    await world.githosts.forget(run.id)
+    return run
+
+
+async def push_arrived(world: World, run: RunId) -> None:
+    """A push of the run was let through by a person, and the host has it: its work is proposed now.
+
+    It may be told twice. Raises: Conflict while the run is settled, Unavailable: then it is to be
+    told again.
+    """
+    try:
+        now = await world.runs.get(run)
+    except NotFound:
+        return
+    latest = await world.runs.latest(now.task)
+    if latest and latest.ending and latest.ending.outcome is Outcome.SUBMITTED:
+        now = latest  # what people review is the newest work
+    if now.ending is None or now.ending.outcome is not Outcome.SUBMITTED:
+        return
+    if now.active:
+        raise Conflict(f"run {now.id} is being settled")
+    if now.outcome is Outcome.SUBMITTED:
+        await proposed_later(world, now)
 
 
 async def _put_away(world: World, run: Run) -> None:
@@ -133,6 +184,8 @@ async def _record(world: World, run: Run) -> Run:
     if (output := world.outputs.path(run.id)).exists():
         await world.tracker.attach(item, "output.log", output)
     await attach_attestations(world, run)
+    if (packet := packet_path(world, run)).exists():
+        await world.tracker.attach(item, "review-packet.md", packet)
     try:
         spent = await world.runs.engagement_usd(run.engagement)
         await world.tracker.spent(run.engagement, spent)

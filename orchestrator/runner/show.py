@@ -14,6 +14,7 @@ from orchestrator.domain.handover import (
     assignee_after,
     failure_in_words,
     part_of,
+    proposed_in_words,
     title_of,
 )
 from orchestrator.domain.run import Cause, Outcome, Run
@@ -35,6 +36,8 @@ async def show(world: World, run: Run) -> None:
         if task and run.outcome:
             with _passed_over(run):
                 await _say(world, run, run.outcome)
+            with _passed_over(run):
+                await say_proposed(world, run)
             await _move(world, run, task, run.outcome)
 
 
@@ -57,6 +60,12 @@ async def _say(world: World, run: Run, outcome: Outcome) -> None:
             return
         text = f"{run.agent} ended its run with these words:\n\n{run.ending.summary}"
     await world.tracker.comment(run.task, title, text)
+
+
+async def say_proposed(world: World, run: Run) -> None:
+    """Where the work is proposed, or that it could not be; once. Raises: Unavailable, NotFound, ..."""
+    if run.pull_request and (words := proposed_in_words(run.id, run.pull_request)):
+        await world.tracker.comment(run.task, *words)
 
 
 async def _move(world: World, run: Run, task: Task, outcome: Outcome) -> None:

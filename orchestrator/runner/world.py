@@ -14,7 +14,17 @@ from entrance.push_policy import PushPolicy
 from entrance.session import RunId
 from orchestrator.domain.heard import heard
 from orchestrator.domain.run import Run, changed
-from orchestrator.ports import Clock, Disks, Event, Harness, Runs, Sandboxes, Tracker
+from orchestrator.ports import (
+    Clock,
+    Disks,
+    Event,
+    GitHosts,
+    Harness,
+    NoGitHosts,
+    Runs,
+    Sandboxes,
+    Tracker,
+)
 from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
@@ -82,6 +92,7 @@ class World:
     egress: Egress = field(default_factory=NoEgress)
     pushes: PushPolicy = field(default_factory=PushPolicy)
     """What is asked of every run's pushes."""
+    githosts: GitHosts = field(default_factory=NoGitHosts)
     doings: Doings = field(default_factory=Doings)
     """What each run is doing now."""
     hear_ended: list[Callable[[Run], None]] = field(default_factory=list)

@@ -22,6 +22,7 @@ from orchestrator.runner.ports import Egress, NoEgress
 from orchestrator.runner.world import Limits, World
 from tests.fakes.clock import FakeClock
 from tests.fakes.frozen import FakeFrozenStore
+from tests.fakes.githosts import FakeGitHosts
 from tests.fakes.runs import FakeRuns
 from tests.fakes.sandboxes import FakeDisks, FakeSandboxes
 from tests.fakes.tracker import FakeTracker
@@ -79,6 +80,7 @@ class FakeWorld:
     egress: Egress = field(default_factory=NoEgress)
     pushes: PushPolicy = field(default_factory=PushPolicy)
     frozen: FakeFrozenStore = field(default_factory=FakeFrozenStore)
+    githosts: FakeGitHosts = field(default_factory=lambda: FakeGitHosts(none="there are none"))
     tracker: FakeTracker = field(
         default_factory=lambda: FakeTracker(tasks=[TASK], agents=[AGENT], engagements=[ENGAGEMENT])
     )
@@ -106,6 +108,7 @@ class FakeWorld:
             dialects=self.dialects,
             egress=self.egress,
             pushes=self.pushes,
+            githosts=self.githosts,
         )
 
     def reconciler(self) -> Reconciler:

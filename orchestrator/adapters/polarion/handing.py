@@ -4,6 +4,7 @@ When Polarion refuses it, it is taken back, and the agent is told why. Once note
 counts: what an outage or a crash leaves undone is made up for when the run is settled.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import structlog
@@ -12,8 +13,14 @@ from entrance.errors import SandgateError, Unavailable
 from entrance.ports import ToolResult
 from orchestrator.adapters.polarion.call import Call
 from orchestrator.adapters.polarion.resources import NewItem, Text, WorkItem
-from orchestrator.domain.handover import ACTIONS, assignee_after, part_of, title_of
-from orchestrator.domain.run import Ending, Outcome
+from orchestrator.domain.handover import (
+    ACTIONS,
+    assignee_after,
+    part_of,
+    title_of,
+    work_in_words,
+)
+from orchestrator.domain.run import Ending, Outcome, Tried, Work
 from orchestrator.domain.team import Engagement
 
 log = structlog.get_logger()
@@ -21,11 +28,16 @@ log = structlog.get_logger()
 
 async def submit_for_approval(call: Call) -> ToolResult:
     """What is handed in may not be at the host yet: its reviewer is told so, and the agent, too."""
-    summary, branch = call.text("summary"), call.text("branch", "")
+    work = Work(
+        words=call.text("summary"),
+        branch=call.text("branch", ""),
+        tests=tuple(_test(one) for one in call.arguments.get("tests", ())),
+        not_verified=call.text("not_verified", ""),
+    )
     missing = await call.office.held.not_there(call.session.task) if call.office.held else []
-    parts = [summary, f"Branch: {branch}" if branch else "", *missing]
-    text = "\n\n".join(filter(None, parts))
-    done = await _hand_over(call, Ending(Outcome.SUBMITTED, text, call.office.now()))
+    text = "\n\n".join([work_in_words(work), *missing])
+    ending = Ending(Outcome.SUBMITTED, text, call.office.now(), work=work)
+    done = await _hand_over(call, ending)
     return replace(done, text=" ".join([done.text, *missing]))
 
 
@@ -52,6 +64,10 @@ async def delegate(call: Call) -> ToolResult:
     text = f"Delegated to {bot} as {part}: {call.text('title')}"
     delegated = Ending(Outcome.DELEGATED, text, call.office.now(), given=part, to=bot)
     return await _hand_over(call, delegated)
+
+
+def _test(told: Mapping[str, str]) -> Tried:
+    return Tried(told["command"], told["result"], told.get("detail", ""))
 
 
 async def _hand_over(call: Call, ending: Ending) -> ToolResult:

@@ -39,6 +39,8 @@ def fields_of(record: RunRecord) -> dict[str, Any]:
         "evidence": _json(run.evidence),
         "startedAt": run.created_at,
         **({"endedAt": ended} if (ended := run.since.get("settling")) else {}),
+        # Only if there is one: a Polarion that was set up before has no such field.
+        **({"pullRequest": made.url} if (made := run.pull_request) and made.url else {}),
     }
 
 

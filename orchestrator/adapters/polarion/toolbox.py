@@ -22,6 +22,16 @@ def _text(description: str, longest: int = 100_000) -> dict[str, Any]:
     return {"type": "string", "minLength": 1, "maxLength": longest, "description": description}
 
 
+_TEST = _schema(
+    {
+        "command": _text("What was run, such as `make test`.", 500),
+        "result": {"type": "string", "enum": ["passed", "failed", "not_run"]},
+        "detail": _text("What there is to say of it, such as how many.", 2000),
+    },
+    "command",
+    "result",
+)
+
 TOOLS: tuple[Tool, ...] = (
     Tool("get_task", "Read the task that you were given.", _schema({}), read_only=True),
     Tool(
@@ -80,11 +90,19 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "submit_for_approval",
-        "Your work is done and pushed: hand it to your supervisor. This ends the run.",
+        "Your work is done and pushed: hand it to your supervisor. This ends the run. Where the host has"
+        " pull requests, one is opened for the branch, with what you say here.",
         _schema(
             {
                 "summary": _text("What you did, why, and how you checked it."),
                 "branch": _text("The branch that you pushed.", 300),
+                "tests": {
+                    "type": "array",
+                    "items": _TEST,
+                    "maxItems": 50,
+                    "description": "The tests that you ran, and how each went.",
+                },
+                "not_verified": _text("What you did not check, or are not sure of.", 10_000),
             },
             "summary",
         ),

@@ -16,6 +16,7 @@ PATHS = [
     ("GET", "/api/runs/run000000000000/refusals"),
     ("GET", "/api/runs/run000000000000/transcript"),
     ("POST", "/api/runs/run000000000000/cancel"),
+    ("POST", "/api/runs/run000000000000/pull-request"),
     ("POST", "/api/agents"),
     ("POST", "/api/engagements"),
     ("POST", "/api/tasks"),

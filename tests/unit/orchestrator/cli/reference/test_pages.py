@@ -98,6 +98,7 @@ def test_every_body_that_a_call_takes_is_told() -> None:
     taking = {c for c in calls(runner()) if c.startswith(("POST", "PUT"))}
     without = {
         "POST /api/runs/{run}/cancel",
+        "POST /api/runs/{run}/pull-request",
         "POST /api/frozen/{run}/discard",
         "POST /api/frozen/{run}/release",
         "POST /api/posture/run",
