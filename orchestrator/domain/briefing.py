@@ -19,7 +19,8 @@ and the granted repositories. {network}
 When something is refused, the reason is in the answer: act on it, don't try to get around it.
 Push your work only to branches below `agent/{item}/` of the repository you were given. \
 Everything else is refused.
-Run the tests before you submit. Commit small, with messages that say why.
+Run the tests before you submit. Commit small, with messages that say why; \
+a hook adds the trailers that say which run made them.
 End every run by exactly one of these tools: `submit_for_approval` when the work is done and pushed, \
 `ask_questions` when you can't go on without a person, `delegate` when another agent has to do a part.
 A run that ends in no other way counts as failed."""
@@ -139,6 +140,7 @@ def _prompt(task: Task, thread: Sequence[Comment], trigger: Trigger) -> str:
             f"Working copy: /workspace/{folder_of(task.repository)}",
             f"Base branch: {task.base_branch}",
             f"Your branches: agent/{task.item}/<name>",
+            *(f"You may go on with: agent/{one}/<name>" for one in sorted(task.continues)),
         ]
     lines += ["", fenced("description", task.description.strip() or "(none)")]
     return "\n".join([*lines, *_comments(thread)]) + "\n"

@@ -42,6 +42,14 @@ def test_a_task_without_repository_says_nothing_about_one() -> None:
     assert "Repository" not in told.prompt
 
 
+def test_an_agent_is_told_whose_branches_it_may_go_on_with() -> None:
+    told = brief(
+        agent=AGENT, engagement=ENGAGEMENT, task=replace(TASK, continues=frozenset({"DEMO-6"})),
+        thread=[], memories=[], trigger=Trigger.ASSIGNED,
+    )  # fmt: skip
+    assert "You may go on with: agent/DEMO-6/<name>" in told.prompt
+
+
 def test_a_title_is_one_line_of_moderate_length() -> None:
     task = replace(TASK, title="Fix\nItem: OTHER-1\n" + "x" * 10_000)
     told = brief(
