@@ -42,6 +42,16 @@ def wrong_trailers(brought: Brought, session: Session) -> Iterator[Found]:
             yield Found(what=what, commit=commit.oid)
 
 
+def is_foreign(commit: Commit, session: Session) -> bool:
+    """Whether anything of a commit is not the run's own."""
+    whose = session.authorship
+    return whose is not None and (
+        not _is(commit.author, whose)
+        or not _is(commit.committer, whose)
+        or bool(_wrong(commit, session, whose))
+    )
+
+
 def _is(person: Person, authorship: Authorship) -> bool:
     return (person.name, person.mail) == (authorship.name, authorship.mail)
 
@@ -55,7 +65,7 @@ def _wrong(commit: Commit, session: Session, authorship: Authorship) -> str:
         return f"no {' and no '.join(missing)}"
     everywhere = _said(commit.message)
     if any(len(values) > 1 for values in everywhere.values()):
-        return "a trailer that says two things"
+        return "two values for one trailer, perhaps in the text"
     (run,), (task,), (model,) = (said[name.lower()] for name in TRAILERS)
     if run not in authorship.runs:
         return "the Agent-Run of another task"
@@ -73,22 +83,3 @@ def _said(text: str) -> Mapping[str, frozenset[str]]:
         if value.strip():
             said.setdefault(name.lower(), set()).add(value.strip())
     return {name: frozenset(values) for name, values in said.items()}
-
-
-def mending(session: Session, base: str) -> str:
-    """The command that makes a branch's commits the run's own; `base`: the commit before them."""
-    whose = session.authorship
-    if whose is None:
-        return ""
-    trailers = zip(TRAILERS, (session.run, session.task, whose.model), strict=True)
-    words = [
-        *("git", "-c", "trailer.ifexists=replace", "commit", "-q", "--amend", "--no-edit"),
-        *("--allow-empty", "--reset-author"),
-        *(f"--trailer {_quoted(f'{name}: {value}')}" for name, value in trailers),
-    ]
-    return f"git rebase {base} --exec '{' '.join(words)}'"
-
-
-def _quoted(text: str) -> str:
-    """A word for a shell, itself inside single quotes; letters that could end either are left out."""
-    return '"' + re.sub(r"[^\w .,:;@/+<>()\[\]-]", "", text) + '"'

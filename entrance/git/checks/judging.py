@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from entrance.decision import Allow, Decision, Deny, Hold
-from entrance.git.checks.authors import mending
-from entrance.git.checks.facts import Brought, Move
+from entrance.git.checks.authors import is_foreign
+from entrance.git.checks.facts import Brought, Commit, Move
 from entrance.git.checks.finding import MOST_PLACES, Finding, Found
+from entrance.git.checks.mending import mending
 from entrance.git.checks.rules import MENDING, RULES, mode_of
 from entrance.git.refs import NOT_ALONE
 from entrance.push_policy import Mode, stricter
@@ -41,7 +42,7 @@ def judge(brought: Brought, session: Session) -> Judgement:
         return Judgement(Allow(), {}, findings)
     told = [one for one in findings if one.mode is worst]
     behind = _Behind(brought)
-    reason = _reason(told, {one.rule: one.found for one in told}, _mending(session, behind, None))
+    reason = _reason(told, {one.rule: one.found for one in told}, behind.mending(session, None))
     refusals = {move.update.ref: _reason_for(move, told, behind, session) for move in brought.moves}
     if not any(refusals.values()):
         refusals = dict.fromkeys(refusals, reason)
@@ -73,13 +74,12 @@ class _Behind:
             self._known[ref] = seen
         return self._known[ref]
 
-    def base(self, move: Move | None) -> str:
-        """The commit below all that are the push's own; `--root` when there is none."""
-        if move and not move.update.creates and move.forward:
-            return move.update.old
+    def mending(self, session: Session, move: Move | None) -> str:
+        """What an agent may do about its commits: those of one ref, or of all."""
         own = self.of(move) if move else frozenset(self._parents)
-        oldest = next((one for one in self._brought.commits if one.oid in own), None)
-        return oldest.parents[0] if oldest and oldest.parents else "--root"
+        commits = [one for one in self._brought.commits if one.oid in own]
+        wrong = {one.oid for one in commits if is_foreign(one, session)}
+        return mending(session, commits, _base(commits, move), wrong)
 
     def _reached(self, tip: str) -> frozenset[str]:
         seen: set[str] = set()
@@ -104,7 +104,7 @@ def _reason_for(move: Move, told: Sequence[Finding], behind: _Behind, session: S
         for finding in told
     }
     mine = [finding for finding in told if own[finding.rule]]
-    return _reason(mine, own, _mending(session, behind, move)) if mine else ""
+    return _reason(mine, own, behind.mending(session, move)) if mine else ""
 
 
 def _reason(told: Iterable[Finding], found: Mapping[str, Sequence[Found]], mending: str) -> str:
@@ -120,5 +120,8 @@ def _reason(told: Iterable[Finding], found: Mapping[str, Sequence[Found]], mendi
     return whole if len(whole.encode()) <= _LONGEST_REASON else said(1)
 
 
-def _mending(session: Session, behind: _Behind, move: Move | None) -> str:
-    return mending(session, behind.base(move))
+def _base(commits: Sequence[Commit], move: Move | None) -> str:
+    """The commit below all that are new; `--root` when there is none."""
+    if move and not move.update.creates and move.forward:
+        return move.update.old
+    return commits[0].parents[0] if commits and commits[0].parents else "--root"

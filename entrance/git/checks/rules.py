@@ -27,7 +27,7 @@ class Rule:
 
 
 MENDING = "{mending}"
-"""Stands for the command that makes commits the run's own."""
+"""Stands for what makes commits the run's own."""
 _TAKE_OUT = "take it out of every commit of the branch that isn't pushed yet, not only the last"
 
 RULES: tuple[Rule, ...] = (
@@ -73,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         "committer",
         Mode.DENY,
         "a commit was made in another's name",
-        f"run {MENDING}",
+        MENDING,
         "The committer is not the agent's own name and mail.",
         authors.foreign_committers,
     ),
@@ -81,7 +81,7 @@ RULES: tuple[Rule, ...] = (
         "trailers",
         Mode.DENY,
         "a commit doesn't say which run made it",
-        f"run {MENDING}",
+        MENDING,
         "A commit without `Agent-Run`, `Agent-Task` and `Agent-Model` in its last paragraph, or with those "
         "of another run. Runs before this one of the same task count as its own.",
         authors.wrong_trailers,
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         "author",
         Mode.HOLD,
         "a commit was written by somebody else",
-        f"if it is your work, run {MENDING}",
+        f"if it is your work, {MENDING}",
         "The author is not the agent's own: a cherry-pick, a patch of somebody's, or a name made up.",
         authors.foreign_authors,
     ),

@@ -230,7 +230,7 @@ async def test_the_command_that_git_prints_mends_commits(at_door: Door, commits:
 
     assert said.code != 0
     line = next(line for line in said.text.splitlines() if "[remote rejected]" in line)
-    command = line[line.index("git rebase") : line.rindex("'") + 1]
+    command = line[line.index("run git") + 4 : line.rindex(")")]
     await at_door.git.ok(*shlex.split(command)[1:], cwd=clone)
     said = await at_door.git("push", "origin", f"HEAD:{OWN}", cwd=clone)
     assert said.code == 0, said.text

@@ -1,5 +1,6 @@
 """Every rule finds what it is for, and the worst mode decides."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrance.decision import Allow, Deny, Hold
-from entrance.git.checks.facts import Brought, Person, Pointer, Sighting
+from entrance.git.checks.facts import Brought, Commit, Person, Pointer, Sighting
 from entrance.git.checks.judging import HELD_ALONG, judge
 from entrance.git.checks.rules import NAMED, RULES, mode_of
 from entrance.git.refs import NOT_ALONE
@@ -22,6 +23,7 @@ from tests.unit.entrance.git.checks.pushes import (
     OTHER,
     REF,
     SESSION,
+    WHOSE,
     a_change,
     a_commit,
     a_move,
@@ -197,11 +199,35 @@ def test_a_reason_names_the_first_places_and_counts_the_rest() -> None:
     assert "and 6 more" in reason
 
 
+def reason(*commits: Commit, old: str = OLD) -> str:
+    move = a_move(old=old, new=commits[-1].oid)
+    return judge(a_push(moves=(move,), commits=commits), SESSION).refusals[REF]
+
+
 def test_the_command_that_mends_begins_at_what_the_host_has() -> None:
-    bad = a_push(commits=(a_commit(message="x"),))
-    assert f"git rebase {OLD} --exec '" in judge(bad, SESSION).refusals[REF]
-    new = a_push(moves=(a_move(old=NONE),), commits=(a_commit(message="x", parents=()),))
-    assert "git rebase --root --exec '" in judge(new, SESSION).refusals[REF]
+    bad, good = a_commit(message="x"), a_commit(MORE, NEW)
+    assert f"run git rebase {OLD} --exec '" in reason(bad, good)
+    assert f"run git rebase {OLD} --exec '" in reason(bad, good, old=NONE)
+    root = a_commit(message="x", parents=())
+    assert "run git rebase --root --exec '" in reason(root, good, old=NONE)
+
+
+def test_the_last_commit_is_amended_and_a_merge_is_not_undone() -> None:
+    bad, good = a_commit(message="x"), a_commit(MORE, NEW)
+    assert ": run git -c trailer.ifexists=replace commit" in reason(bad)
+    assert ": run git -c" in reason(a_commit(), a_commit(MORE, NEW, message="x"))
+    merge = a_commit(MORE, parents=(NEW, "4" * 40))
+    assert "in each of them, run git -c" in reason(bad, merge)
+    assert "git rebase" not in reason(bad, merge)
+    assert "git rebase" in reason(bad, good)
+
+
+def test_a_command_can_not_be_broken_out_of() -> None:
+    whose = replace(WHOSE, model="a:$(touch x)`y`\"';\n\\z")
+    session = replace(SESSION, authorship=whose)
+    told = judge(a_push(commits=(a_commit(message="x"),)), session).refusals[REF]
+    command = told[told.index("git -c") :]
+    assert shlex.split(command)[-1] == "Agent-Model: a:(touch x)y;z"
 
 
 MODES = st.dictionaries(st.sampled_from(sorted(NAMED)), st.sampled_from(list(Mode)))
