@@ -8,19 +8,21 @@ import argparse
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 from pydantic import TypeAdapter
 
 from entrance.errors import Conflict
 from entrance.git.held import HeldPacks
 from entrance.git.release import Release
-from entrance.git.upstream import GitHost, client_session
+from entrance.git.upstream import GitHost, Service, client_session
 from entrance.ports import AcceptedPush
-from entrance.session import TaskId
+from entrance.session import RepoGrant, TaskId
 from orchestrator.adapters.held_pushes import HeldPushFiles
 from orchestrator.approvals.deciding import Deciding
 from orchestrator.approvals.handling import Decision
@@ -51,13 +53,17 @@ RUN = "run000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, and when to die. `at`: before (or `after`) which change; 0: never."""
+    """What to do, and when to die. `at`: before (or `after`) which change; 0: never.
+
+    `midway`: when a part of the push has been sent.
+    """
 
     folder: Path
     url: str
     at: int = 0
     after: bool = False
     verb: str = "once"
+    midway: bool = False
 
 
 PLAN = TypeAdapter(Plan)
@@ -136,6 +142,27 @@ class Deadly:
         object.__setattr__(holder, name, call)
 
 
+class Cut(GitHost):
+    """A way to the host on which this process dies when half of a push has gone out."""
+
+    @asynccontextmanager
+    async def request(
+        self,
+        grant: RepoGrant,
+        service: Service,
+        headers: Mapping[str, str],
+        body: AsyncIterable[bytes] | bytes,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        sent = body if isinstance(body, bytes) else self._half(body)
+        async with super().request(grant, service, headers, sent) as answer:
+            yield answer
+
+    async def _half(self, body: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+        async for chunk in body:
+            yield chunk[: len(chunk) // 2]
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Wakes:
     """A task that waits for input is answered once."""
 
@@ -172,7 +199,8 @@ async def act(plan: Plan) -> None:
     packs = HeldPacks(folder / "held")
     kept = Kept(packs, clock)
     async with client_session() as http:
-        hosts = Release(GitHost(http, FakeCredentials()), packs)
+        host = (Cut if plan.midway else GitHost)(http, FakeCredentials())
+        hosts = Release(host, packs)
         deadly = Deadly(plan)
         for holder, names in (
             (store, ("replace",)),

@@ -84,3 +84,18 @@ async def test_a_kill_while_a_push_is_denied_is_made_good(
     assert "denied by lead" in (held.folder / "answered").read_text()
     lines = [line for line in lines_in(held.folder / "log") if line["type"] == "decided"]
     assert [line["decision"] for line in lines] == ["deny"]
+
+
+async def test_a_kill_while_half_of_it_is_sent_is_made_good_when_nothing_has_arrived(
+    held: Held,
+) -> None:
+    plan = Plan(held.folder, held.url, midway=True)
+    assert await run(plan) == KILLED
+    assert sent(held) == 1, "the host has heard of it"
+    assert REF not in await held.refs()
+    assert await run(replace(plan, midway=False)) == 0
+    assert (await held.refs())[REF] == held.commit
+    (item,) = items(held.folder)
+    assert item["state"] == "released"
+    lines = lines_in(held.folder / "log")
+    assert [line["result"] for line in lines if line["type"] == "outcome"] == ["ok"]
