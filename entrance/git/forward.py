@@ -14,7 +14,8 @@ from aiohttp import hdrs
 from entrance.errors import SandgateError, Unavailable
 from entrance.git.checks.facts import Commit
 from entrance.git.quarantine.incoming import pieces_of
-from entrance.git.quarantine.quarantine import Taken
+from entrance.git.quarantine.quarantine import Quarantine
+from entrance.git.quarantine.taking import Taken
 from entrance.git.receive_pack import PushHead
 from entrance.git.relay import Relay
 from entrance.git.report import Report, ReportReader
@@ -42,9 +43,15 @@ class Forwarder:
     """Sends pushes on."""
 
     def __init__(
-        self, host: GitHost, audit: Audit, witness: Witness | None, unsettled: Unsettled
+        self,
+        host: GitHost,
+        audit: Audit,
+        quarantine: Quarantine,
+        witness: Witness | None,
+        unsettled: Unsettled,
     ) -> None:
         self._host = host
+        self._quarantine = quarantine
         self._audit = audit
         self._witness = witness
         self._unsettled = unsettled
@@ -89,7 +96,9 @@ class Forwarder:
 
     async def _vouched(self, push: AcceptedPush, report: Report, taken: Taken) -> None:
         """Have what was taken vouched for; later, when it can't be now."""
-        part = part_of(push, report, taken.read.brought.commits)
+        part = part_of(push, report, taken.brought.commits)
+        if part.moved:
+            await self._quarantine.absorb(taken, part.moved)
         try:
             if self._witness is not None and part.moved:
                 await self._witness.accepted(part)

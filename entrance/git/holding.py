@@ -7,7 +7,7 @@ import structlog
 from entrance.errors import NotFound, SandgateError
 from entrance.git.checks.judging import Judgement
 from entrance.git.held import HeldPacks, HeldRecord, hold_id
-from entrance.git.quarantine.quarantine import Taken
+from entrance.git.quarantine.taking import Taken
 from entrance.git.receive_pack import PushHead
 from entrance.ports import HeldPush, Moved, PushInbox
 from entrance.session import RepoGrant, Session
@@ -43,12 +43,12 @@ class Holding:
             session=session,
             repository=grant,
             moved=moved,
-            commits=tuple(commit.oid for commit in taken.read.brought.commits),
+            commits=tuple(commit.oid for commit in taken.brought.commits),
             reasons=judgement.reasons,
             decision=decision,
             sha256=taken.received.sha256,
             size_bytes=taken.received.size_bytes,
-            onto=taken.read.brought.onto,
+            onto=taken.brought.onto,
         )
         record = HeldRecord(
             push, tuple(sorted(head.capabilities)), len(head.raw), str(taken.mirror.folder)

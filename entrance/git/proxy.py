@@ -108,7 +108,7 @@ class GitProxy:
             keeping.witness,
             delays_s=keeping.ask_again_s,
         )
-        forwarder = Forwarder(host, audit, keeping.witness, self._unsettled)
+        forwarder = Forwarder(host, audit, self._quarantine, keeping.witness, self._unsettled)
         holding = Holding(self._held, keeping.inbox)
         self._pusher = Pusher(
             audit, watch, self._quarantine, forwarder, holding, drain_bytes=self._limits.drain_bytes

@@ -25,7 +25,8 @@ from entrance.git.holding import Holding
 from entrance.git.listing import aliased
 from entrance.git.pktline import ProtocolError
 from entrance.git.quarantine.incoming import Refused
-from entrance.git.quarantine.quarantine import Coming, Quarantine, Taken
+from entrance.git.quarantine.quarantine import Quarantine
+from entrance.git.quarantine.taking import Coming, Taken
 from entrance.git.receive_pack import HeadParser, PushHead
 from entrance.git.refs import PushVerdict, decide_push, refuse, refuse_all
 from entrance.git.relay import Relay, SandboxGoneError, plain
@@ -128,13 +129,13 @@ class Pusher:
             return await self._decided(push, answer, taken)
 
     async def _decided(self, push: Push, answer: PushAnswer, taken: Taken) -> web.StreamResponse:
-        head, read = push.head, taken.read
-        if read.canary:
-            return await self._alarmed(push, answer, read.canary)
+        head = push.head
+        if taken.canary:
+            return await self._alarmed(push, answer, taken.canary)
         aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
         if not isinstance(aliases.decision, Allow):
             return await self._denied(push, answer, aliases, _facts(taken))
-        judgement = await asyncio.to_thread(judge, read.brought, push.session)
+        judgement = await asyncio.to_thread(judge, taken.brought, push.session)
         facts = {**_facts(taken), "findings": _findings(judgement)}
         match judgement.decision:
             case Allow():
@@ -153,7 +154,7 @@ class Pusher:
         judgement: Judgement,
         facts: dict[str, Any],
     ) -> web.StreamResponse:
-        head, brought = push.head, taken.read.brought
+        head, brought = push.head, taken.brought
         told = _told(head, {}) | facts
         seq = await self._record(push.session, push.grant, Allow(), told)
         accepted = AcceptedPush(
@@ -264,12 +265,12 @@ def _told(head: PushHead, refusals: Mapping[bytes, str]) -> dict[str, Any]:
 
 
 def _facts(taken: Taken) -> dict[str, Any]:
-    brought = taken.read.brought
+    brought = taken.brought
     return {
         "commits": len(brought.commits),
         "objects": len(brought.objects),
         "pack_bytes": brought.pack_bytes,
-        "ms": dict(taken.steps.ms),
+        "ms": dict(taken.ms),
         **_files(brought),
     }
 

@@ -1,12 +1,14 @@
 """Where a push waits while it is looked at: received whole, indexed by git itself, nothing upstream yet.
 
-- `git_child`: the one way in which the door runs git.
+- `pack_index`, `commits`, `raw_diff`: what git's files and output say [pure].
+- `frames`: what the door and its looker say to each other [pure].
+
+At the rim:
+
+- `git_child`: the one way in which the door runs git; `children`, the looker's.
 - `mirror`: a bare mirror of each repository: what the host has, so that what is new can be told.
 - `incoming`: the folder of one push: its very bytes, and what git makes of its pack.
-- `pack_index`: which objects a pack has [pure].
-- `raw_diff`, `commits`: what git prints, read [pure].
-- `looking`: looks through each object of a pack, in a process of its own (`looker`):
-  `look` at all of them, `news` at those in which something was seen, `objects` as git gives them out.
-- `reading`: makes of all that what the rules judge.
-- `quarantine`: the parts put together.
+- `looker`: the process that reads pushes: `reading` asks git, `look` goes through each object.
+- `looking`: the door's end of it.
+- `taking`, `quarantine`: one push, taken in; all of them, and what is done beside.
 """

@@ -1,4 +1,7 @@
-"""What the door and its looker say to each other: JSON, each with its length before it [pure]."""
+"""What the door and its looker say to each other: JSON, each with its length before it [pure].
+
+Bytes that need be no text (paths, where links point) go as the characters of the same numbers.
+"""
 
 import struct
 from collections.abc import Iterator, Mapping
@@ -7,11 +10,9 @@ from typing import Any, Self
 
 import orjson
 
-from entrance.git.checks.facts import Commit, PackObject, Person, Pointer, Sighting
+from entrance.git.checks.facts import Change, Commit, PackObject, Person, Pointer, Sighting
 
-MOST_BYTES = 256 << 20
-MOST_SIGHTINGS = 1000
-"""Of one result; where there are so many, there may be more."""
+MOST_BYTES = 512 << 20
 _LENGTH = struct.Struct(">I")
 
 
@@ -21,48 +22,69 @@ class FrameBrokenError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Objects to look through: those of a pack by its index, the first `count` of it, and `oids`.
+    """A push to be read: the first `count` objects of a pack, by its index, and where its refs go.
 
-    `tips`: objects of which only the kind is asked. `canaries`: name and secret of each honeytoken.
-    `beside`: objects that something was seen in, each with those of the host to compare it with; then
-    nothing else is asked.
+    `moves`: old and new of each ref. `canaries`: name and secret of each honeytoken.
     """
 
     id: int
     repository: str
     objects: str
     oid_bytes: int
-    index: str = ""
-    count: int = 0
-    oids: tuple[str, ...] = ()
-    tips: tuple[str, ...] = ()
-    beside: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    index: str
+    count: int
+    moves: tuple[tuple[str, str], ...]
     canaries: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     most_bytes: int = 4 << 30
     """All objects together may be so large."""
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Self:
-        canaries = tuple((name, secret) for name, secret in said["canaries"])
-        beside = tuple((oid, tuple(older)) for oid, older in said["beside"])
-        lists = {"oids": tuple(said["oids"]), "tips": tuple(said["tips"])}
-        return cls(**{**said, **lists, "canaries": canaries, "beside": beside})
+        pairs = {name: tuple(map(tuple, said[name])) for name in ("moves", "canaries")}
+        return cls(**{**said, **pairs})
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was seen. `trouble`: why not all could be looked at; then nothing else counts."""
+    """What is in it. `trouble`: why not all could be looked at; then nothing else counts.
+
+    `broken`: that may be the mirror's fault.
+    """
 
     id: int
     trouble: str = ""
+    broken: bool = False
     canary: str = ""
     """The name of a honeytoken that is in it."""
-    objects: tuple[PackObject, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Of the tips that are there."""
+    """Of the objects that refs move to, where they are there."""
+    forward: tuple[bool, ...] = ()
+    """Of each move: nothing was there, or its old value is behind its new one."""
     commits: tuple[Commit, ...] = ()
+    changes: tuple[Change, ...] = ()
+    objects: tuple[PackObject, ...] = ()
+    stray: frozenset[str] = frozenset()
+    links: Mapping[str, bytes] = field(default_factory=dict)
     sightings: tuple[Sighting, ...] = ()
     pointers: tuple[Pointer, ...] = ()
+
+    def said(self) -> Mapping[str, Any]:
+        """As it goes over the wire."""
+        return {
+            "id": self.id,
+            "trouble": self.trouble,
+            "broken": self.broken,
+            "canary": self.canary,
+            "kinds": self.kinds,
+            "forward": self.forward,
+            "commits": [_from_commit(one) for one in self.commits],
+            "changes": [_from_change(one) for one in self.changes],
+            "objects": [(one.oid, one.kind, one.size_bytes) for one in self.objects],
+            "stray": tuple(self.stray),
+            "links": {oid: data.decode("latin-1") for oid, data in self.links.items()},
+            "sightings": [(one.oid, one.what, one.line) for one in self.sightings],
+            "pointers": [(one.oid, one.sha256, one.size_bytes) for one in self.pointers],
+        }
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Self:
@@ -71,23 +93,41 @@ class Result:
             return cls(
                 id=said["id"],
                 trouble=said["trouble"],
+                broken=said["broken"],
                 canary=said["canary"],
-                objects=tuple(PackObject(**one) for one in said["objects"]),
                 kinds=said["kinds"],
-                commits=tuple(_commit(one) for one in said["commits"]),
-                sightings=tuple(Sighting(**one) for one in said["sightings"]),
-                pointers=tuple(Pointer(**one) for one in said["pointers"]),
+                forward=tuple(said["forward"]),
+                commits=tuple(_commit(*one) for one in said["commits"]),
+                changes=tuple(_change(*one) for one in said["changes"]),
+                objects=tuple(PackObject(*one) for one in said["objects"]),
+                stray=frozenset(said["stray"]),
+                links={oid: text.encode("latin-1") for oid, text in said["links"].items()},
+                sightings=tuple(Sighting(*one) for one in said["sightings"]),
+                pointers=tuple(Pointer(*one) for one in said["pointers"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise FrameBrokenError("the looker's result can't be read") from error
 
 
-def _commit(said: Mapping[str, Any]) -> Commit:
-    author, committer = Person(**said["author"]), Person(**said["committer"])
-    return Commit(said["oid"], tuple(said["parents"]), author, committer, said["message"])
+def _from_commit(one: Commit) -> tuple[Any, ...]:
+    people = (one.author.name, one.author.mail, one.committer.name, one.committer.mail)
+    return (one.oid, one.parents, people, one.message)
 
 
-def pack(said: Job | Result | Mapping[str, Any]) -> bytes:
+def _commit(oid: str, parents: list[str], people: list[str], message: str) -> Commit:
+    author, committer = Person(*people[:2]), Person(*people[2:])
+    return Commit(oid, tuple(parents), author, committer, message)
+
+
+def _from_change(one: Change) -> tuple[Any, ...]:
+    return (one.commit, one.path.decode("latin-1"), one.old_mode, one.new_mode, one.old, one.new)
+
+
+def _change(commit: str, path: str, *rest: Any) -> Change:
+    return Change(commit, path.encode("latin-1"), *rest)
+
+
+def pack(said: Job | Mapping[str, Any]) -> bytes:
     """One frame."""
     text = orjson.dumps(said)
     return _LENGTH.pack(len(text)) + text

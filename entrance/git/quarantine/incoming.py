@@ -20,7 +20,7 @@ from entrance.errors import Unavailable
 from entrance.git.body import RequestBody
 from entrance.git.held import BODY, OBJECTS
 from entrance.git.quarantine.git_child import GitFailed, Place, environment, started
-from entrance.git.quarantine.pack_index import Entry, IndexBrokenError, entries_of
+from entrance.git.quarantine.pack_index import IndexBrokenError, entries_of
 from entrance.git.receive_pack import Hash, PushHead
 
 FULL = "the door's disk is full; nothing was pushed, try again later"
@@ -31,6 +31,7 @@ _SECONDS = 3600.0
 _ANSWER_BYTES = 1 << 16
 PIECE_BYTES = 1 << 18
 OID_BYTES: dict[Hash, int] = {"sha1": 20, "sha256": 32}
+_TOO_LARGE = "maximum allowed size"
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
 
 
@@ -40,13 +41,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A push that is here, whole. `entries`: what was sent, without what git added to complete it."""
+    """A push that is here, whole. `count`: of the objects in the pack's index, the first ones were sent;
+    those behind them git added to complete it."""
 
     size_bytes: int
     sha256: str
     """Of the whole body, hex."""
     pack_bytes: int
-    entries: tuple[Entry, ...]
+    index: Path
+    count: int
 
 
 class Incoming:
@@ -97,8 +100,8 @@ class Incoming:
 
     async def _as_received(self, said: bytes, head: PushHead, size_bytes: int) -> Received:
         pack_bytes = size_bytes - len(head.raw)
-        entries = await asyncio.to_thread(self._entries, said, head.hash_name, pack_bytes)
-        return Received(size_bytes, self._sha256, pack_bytes, entries)
+        index, count = await asyncio.to_thread(self._sent, said, head.hash_name, pack_bytes)
+        return Received(size_bytes, self._sha256, pack_bytes, index, count)
 
     async def _all_of(self, pack: AsyncIterator[bytes], spool: "_Spool") -> AsyncIterator[bytes]:
         async for piece in pack:
@@ -122,12 +125,15 @@ class Incoming:
                 said = b"".join([piece async for piece in child.pieces(_ANSWER_BYTES)])
                 await child.ended()
         except GitFailed as failed:
+            if _TOO_LARGE not in str(failed):
+                async for _ in rest:
+                    pass  # what was the mirror's fault is tried again, with the whole of it
             if any(word in str(failed) for word in _DISK_FULL):
                 raise Unavailable(FULL) from failed
             raise Refused(f"git doesn't take the pack: {failed}") from failed
         return said
 
-    def _entries(self, said: bytes, hash_name: Hash, pack_bytes: int) -> tuple[Entry, ...]:
+    def _sent(self, said: bytes, hash_name: Hash, pack_bytes: int) -> tuple[Path, int]:
         """What was sent. Raises: Refused when git has read less of it than goes to the host."""
         oid_bytes = OID_BYTES[hash_name]
         word, _, name = said.decode("ascii", "replace").strip().partition("\t")
@@ -146,7 +152,7 @@ class Incoming:
         if ends + oid_bytes != pack_bytes or len(found) < count:
             # git stops reading where the pack ends; what came after would go on unseen.
             raise Refused("data follows the pack")
-        return tuple(found[:count])
+        return path, count
 
 
 class _Spool:

@@ -8,18 +8,25 @@ one waiting. It ends when its input does.
 import resource
 import select
 import sys
-from collections import deque
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import BinaryIO
 
+from entrance.git.quarantine.children import TroubleError
 from entrance.git.quarantine.frames import Frames, Job, Result, pack
-from entrance.git.quarantine.look import Look
-from entrance.git.quarantine.news import News
-from entrance.git.quarantine.objects import TroubleError
+from entrance.git.quarantine.reading import read
 
-MEMORY_BYTES = 1 << 30
-REMEMBERED = 64
+MEMORY_BYTES = 2 << 30
+"""Of address space, for it and for each git that it starts."""
 _READ_BYTES = 1 << 16
+
+
+@dataclass(slots=True)
+class _Working:
+    """A job, and what it waits for: a file descriptor, or nothing."""
+
+    steps: Generator[int | None, None, Result]
+    waits: int | None = None
 
 
 class Looker:
@@ -29,47 +36,48 @@ class Looker:
         self._came = came
         self._goes = goes
         self._frames = Frames()
-        self._jobs: deque[tuple[int, Generator[None, None, Result]]] = deque()
+        self._jobs: dict[int, _Working] = {}
 
     def work(self) -> None:
         """Until there is no more input."""
-        while self._take():
-            if self._jobs:
-                self._step(*self._jobs.popleft())
+        while self._wait():
+            for number, job in tuple(self._jobs.items()):
+                if job.waits is None:
+                    self._step(number, job)
+
+    def _wait(self) -> bool:
+        """For new jobs, or for what a job waits for, unless one may go on. False at the end."""
+        waiting = {job.waits: job for job in self._jobs.values() if job.waits is not None}
+        idle = len(waiting) == len(self._jobs)
+        came = self._came.fileno()
+        ready, _, _ = select.select([came, *waiting], [], [], None if idle else 0)
+        for one in ready:
+            if one in waiting:
+                waiting[one].waits = None
+        return self._take() if came in ready else True
 
     def _take(self) -> bool:
-        """New jobs; waits for one when there is nothing to do. False at the end."""
-        wait = None if not self._jobs else 0
-        ready, _, _ = select.select([self._came], [], [], wait)
-        if not ready:
-            return True
         data = self._came.read(_READ_BYTES)
         for said in self._frames.feed(data):
             if "cancel" in said:
-                self._cancel(said["cancel"])
+                if working := self._jobs.pop(said["cancel"], None):
+                    working.steps.close()
             else:
                 job = Job.of(said)
-                work = News(job) if job.beside else Look(job)
-                self._jobs.append((job.id, work.steps()))
+                self._jobs[job.id] = _Working(read(job))
         return bool(data)
 
-    def _cancel(self, number: int) -> None:
-        for one in [job for job in self._jobs if job[0] == number]:
-            one[1].close()
-            self._jobs.remove(one)
-
-    def _step(self, number: int, job: Generator[None, None, Result]) -> None:
+    def _step(self, number: int, job: _Working) -> None:
         try:
-            next(job)
+            job.waits = next(job.steps)
         except StopIteration as done:
-            self._tell(done.value)
+            self._tell(number, done.value)
         except TroubleError as trouble:
-            self._tell(Result(number, trouble=str(trouble)))
-        else:
-            self._jobs.append((number, job))
+            self._tell(number, Result(number, trouble=str(trouble), broken=trouble.broken))
 
-    def _tell(self, result: Result) -> None:
-        self._goes.write(pack(result))
+    def _tell(self, number: int, result: Result) -> None:
+        del self._jobs[number]
+        self._goes.write(pack(result.said()))
         self._goes.flush()
 
 

@@ -5,8 +5,9 @@ What it doesn't answer is not let through.
 
 import asyncio
 import os
+import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from dataclasses import replace
 from typing import cast
@@ -72,8 +73,7 @@ class Looking:
         """End the process. Idempotent."""
         process, self._process = self._process, None
         if process is not None:
-            with suppress(ProcessLookupError):
-                process.kill()
+            _end(process)
             await process.wait()
         if self._listening is not None:
             await asyncio.wait([self._listening])
@@ -89,8 +89,7 @@ class Looking:
                 await self._say(process, pack(replace(job, id=number)))
                 return await answer
         except TimeoutError as error:
-            with suppress(ProcessLookupError):
-                process.kill()
+            _end(process)
             raise _LookerDied("it took too long") from error
         finally:
             del self._waiting[number]
@@ -120,7 +119,6 @@ class Looking:
                     cwd="/",
                     stdin=PIPE,
                     stdout=PIPE,
-                    stderr=DEVNULL,
                     start_new_session=True,
                 )
                 self._listening = asyncio.ensure_future(self._listen(process))
@@ -138,8 +136,7 @@ class Looking:
                     answer.set_result(result)
         except (asyncio.IncompleteReadError, FrameBrokenError, ConnectionError) as error:
             self._lost(process, str(error))
-        with suppress(ProcessLookupError):
-            process.kill()
+        _end(process)
         await process.wait()
 
     def _lost(self, process: Process, why: str) -> None:
@@ -148,6 +145,13 @@ class Looking:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(_LookerDied(why))
+
+
+def _end(process: Process) -> None:
+    """With all the git that it runs."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _read(text: bytes) -> Result:

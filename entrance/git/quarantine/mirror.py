@@ -8,9 +8,10 @@ thrown away and made anew.
 
 import asyncio
 import hashlib
+import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from entrance.errors import Unavailable
 from entrance.git.listing import Listing, digest_of
 from entrance.git.quarantine.git_child import Bounds, GitFailed, Place, environment, git
 from entrance.git.receive_pack import Hash
+from entrance.ports import Moved
 
 log = structlog.get_logger()
 
@@ -28,11 +30,14 @@ DIGEST = "sandgate-digest"
 _FETCH = Bounds(seconds=900.0, stdout_bytes=1 << 20)
 _LOOK = Bounds(seconds=300.0, stdout_bytes=256 << 20)
 _REFSPECS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+MOST_PACKS = 40
+UNUSED_S = 30 * 24 * 3600.0
+"""A mirror that nobody has pushed through for so long is removed at the next start."""
 _FORM = "--format=%(objectname) %(refname)"
 _GONE = ".gone-"
 _SPARING: Mapping[str, str] = {
     "gc.auto": "2000",
-    "gc.autoPackLimit": "40",
+    "gc.autoPackLimit": str(MOST_PACKS - 1),
     "pack.threads": "1",
     "pack.windowMemory": "64m",
 }
@@ -66,6 +71,17 @@ class Mirror:
         except (OSError, ValueError):
             return ""
 
+    def packs(self) -> int:
+        """How many packs it is in. Blocking."""
+        return sum(1 for _ in (self.folder / "objects" / "pack").glob("*.pack"))
+
+    def take_pack(self, index: Path) -> None:
+        """Move a pack in here, whose objects build on what is here. Blocking. Raises: OSError."""
+        packs = self.folder / "objects" / "pack"
+        for suffix in (".pack", ".rev", ".idx"):  # it counts once its index is there
+            with suppress(FileNotFoundError):
+                index.with_suffix(suffix).rename(packs / index.with_suffix(suffix).name)
+
 
 class Mirrors:
     """The mirrors below `folder`."""
@@ -83,6 +99,8 @@ class Mirrors:
         """The mirror, no older than `listing`; None: than this call. Raises: Unavailable."""
         mirror = self.of(origin.url, origin.hash_name)
         if listing is not None and mirror.digest == listing.digest:
+            with suppress(OSError):
+                os.utime(mirror.folder / DIGEST)  # it is of use
             return mirror
         async with mirror.lock:
             if listing is None or mirror.digest != listing.digest:
@@ -99,20 +117,42 @@ class Mirrors:
             await self._refresh(mirror, origin)
         return True
 
-    async def tidy(self, mirror: Mirror) -> None:
-        """Pack it anew when it has become many packs; what nothing names goes after two weeks."""
+    def knows(self, url: str) -> bool:
+        """Whether there is a mirror of it, or one is being made."""
+        both = [self.of(url, "sha1"), self.of(url, "sha256")]
+        return any(one.digest or one.lock.locked() for one in both)
+
+    async def move(self, mirror: Mirror, moved: Sequence[Moved]) -> None:
+        """Move refs as the host has, where their objects are there; then pack anew what is many packs.
+
+        Its digest is made of what is there afterwards: if the host has done something else, it is not
+        the host's, and the next push fetches.
+        """
+        told = "".join(f"update {one.ref} {one.new}\n" for one in moved).encode()
         async with mirror.lock:
+            if not mirror.digest:
+                return
             try:
-                env = environment(mirror.place, more=_SPARING)
-                await git(["gc", "--auto", "--quiet"], env, bounds=_FETCH)
-            except GitFailed as failed:
-                log.warning("mirror_not_tidied", mirror=mirror.folder.name, error=str(failed))
+                (mirror.folder / DIGEST).unlink(missing_ok=True)
+                await git(["update-ref", "--stdin"], environment(mirror.place), given=told)
+                await self._digest(mirror)
+                await self._pack_anew(mirror)
+            except (GitFailed, OSError) as error:
+                log.warning("mirror_not_moved", mirror=mirror.folder.name, error=str(error))
 
     def sweep(self) -> None:
-        """Remove what a crash left half made or half removed. Blocking; before anything else."""
+        """Remove what a crash left half made or half removed, and what nobody has used for long.
+
+        Blocking; before anything else. Raises: OSError.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
-        for left in self._folder.glob(f"{_GONE}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        os.utime(self._folder)
+        oldest = self._folder.stat().st_mtime - UNUSED_S
+        for folder in self._folder.iterdir():
+            used = folder / DIGEST
+            stale = used.exists() and used.stat().st_mtime < oldest
+            if folder.name.startswith(_GONE) or stale:
+                shutil.rmtree(folder, ignore_errors=True)
 
     async def _refresh(self, mirror: Mirror, origin: Origin) -> None:
         try:
@@ -135,10 +175,20 @@ class Mirrors:
         env = environment(mirror.place, origin.secret)
         quiet = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--refmap=")
         await git(["fetch", *quiet, "--", origin.url, *_REFSPECS], env, bounds=_FETCH)
-        env = environment(mirror.place)
+        await self._digest(mirror)
+        await self._pack_anew(mirror)
+
+    async def _digest(self, mirror: Mirror) -> None:
         told = ["for-each-ref", _FORM, "refs/heads", "refs/tags"]
-        listed = await git(told, env, bounds=_LOOK)
+        listed = await git(told, environment(mirror.place), bounds=_LOOK)
         await asyncio.to_thread(_write, mirror.folder / DIGEST, digest_of(listed))
+
+    async def _pack_anew(self, mirror: Mirror) -> None:
+        """What nothing names goes after two weeks, as git has it."""
+        packs = await asyncio.to_thread(mirror.packs)
+        if packs > MOST_PACKS:
+            env = environment(mirror.place, more=_SPARING)
+            await git(["gc", "--auto", "--quiet"], env, bounds=_FETCH)
 
     async def _made(self, mirror: Mirror, hash_name: Hash) -> None:
         if (mirror.folder / "HEAD").exists():
