@@ -30,7 +30,7 @@ from rich.console import Console
 from orchestrator.stack.process import answers_http
 from tests.bench.git_memory import Memory, watched
 from tests.bench.git_parts import LOG, SECRET
-from tests.bench.git_repository import ITEM, Repositories, lay_out, long_history
+from tests.bench.git_repository import ITEM, LONG, TWIN, Repositories, lay_out, long_history
 from tests.servers.log import lines_in
 
 TARGETS = {
@@ -42,6 +42,8 @@ TARGETS = {
 }
 """At most."""
 AT_ONCE = 8
+PAUSE_S = 0.2
+"""Nobody pushes again in the moment in which the last answer came."""
 LARGE = ("random", "text")
 """The second is told, and has no target."""
 _ENV = {"PATH": os.defpath, "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -76,10 +78,19 @@ class Bench:
 
     async def small(self, pushes: int) -> None:
         """One commit of one small file on a new branch; the first of the door makes its mirror."""
+        places = {"direct": TWIN, "door": LONG}
         for number in range(pushes + 1):
             for way in self._turned(number):
-                took_s = await self._push(way, "long.git", f"small-{next(self.pushed)}")
+                took_s = await self._push(way, places[way], f"small-{next(self.pushed)}")
                 self._took("push_small" if number else "push_first", way, took_s)
+                await asyncio.sleep(PAUSE_S)
+
+    async def small_after_others(self, pushes: int) -> None:
+        """The same, each after a push of somebody else's to the same repository."""
+        for _ in range(pushes):
+            for way in ("direct", "door"):
+                took_s = await self._push(way, LONG, f"small-{next(self.pushed)}")
+                self._took("push_small_after_others", way, took_s)
 
     async def large(self, rounds: int) -> None:
         """One commit with much in it, each time to a repository that has seen no other."""
@@ -94,7 +105,7 @@ class Bench:
         return sorted(self.ways, reverse=bool(number % 2))
 
     async def _pack(self, base: str) -> None:
-        url = f"{base}/long.git/git-upload-pack"
+        url = f"{base}/{LONG}/git-upload-pack"
         told = await run(
             *_CURL, "%{size_download}", "-H", _KIND, "--data-binary", f"@{self.wants}", url
         )
@@ -165,12 +176,12 @@ async def measure(work: Path, given: argparse.Namespace, console: Console) -> di
     """All of it, and what came of it."""
     console.print("the repositories are laid out")
     history = given.repository or long_history()
-    pushes = 2 * (given.pushes + 1)
+    pushes = 2 * (given.pushes + 1 + given.pushes // 2)
     sinks = 2 * given.rounds * len(LARGE)
     repositories = lay_out(work, history, sinks, pushes, given.mebibytes << 20)
     (work / "wants").write_bytes(repositories.wants())
     (work / "credential").write_text(f"x-access-token:{SECRET}")
-    names = ["long.git", *repositories.sinks]
+    names = [LONG, *repositories.sinks]
     async with (
         host_process(repositories.root, work / "credential") as host,
         door_process(work, host, names) as (pid, door),
@@ -181,6 +192,7 @@ async def measure(work: Path, given: argparse.Namespace, console: Console) -> di
         await bench.clones(given.rounds, 1)
         await bench.clones(given.rounds, AT_ONCE)
         await bench.small(given.pushes)
+        await bench.small_after_others(given.pushes // 2)
         await bench.large(given.rounds)
         return told(bench, memory, work / LOG)
 

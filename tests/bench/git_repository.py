@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from entrance.git.pktline import FLUSH, encode
@@ -22,8 +23,12 @@ RUN = "benchbenchbench"
 MODEL = "anthropic:bench"
 NAME, MAIL = "Bench Agent", "bench-agent@example.org"
 COMMITS = 12_000
+LONG, TWIN = "long.git", "twin.git"
+"""Two with the long history: what is pushed direct to one is no news to the door's copy of the other."""
 _FILES = 400
 _LINES = 40
+_LINE_BYTES = 81
+_CHANCE = random.Random(7)  # noqa: S311 - the same each time
 _PART = 1 << 20
 """The size of each file of a large push."""
 _AS_HOSTS_DO = ("receive.unpackLimit", "1")
@@ -95,7 +100,7 @@ class Repositories:
 
     def wants(self) -> bytes:
         """The body of a request for all that the long history's branches and tags lead to."""
-        told = git("-C", self.root / "long.git", "for-each-ref", "--format=%(objectname)")
+        told = git("-C", self.root / LONG, "for-each-ref", "--format=%(objectname)")
         first, *more = dict.fromkeys(told.split())
         head = encode(f"want {first} side-band-64k ofs-delta no-progress\n".encode())
         return (
@@ -110,10 +115,11 @@ def lay_out(work: Path, history: Path, sinks: int, pushes: int, large: int) -> R
     """Put all of it below `work`; `history` itself stays as it is. `large`: bytes of a large push."""
     root, client = work / "root", work / "client.git"
     root.mkdir()
-    git("clone", "--quiet", "--bare", "--shared", history, root / "long.git")
-    git("-C", root / "long.git", "config", "http.receivepack", "true")
-    first = git("-C", root / "long.git", "for-each-ref", "--count=1", "--format=%(objectname)")
-    git("clone", "--quiet", "--bare", "--shared", root / "long.git", client)
+    for name in (LONG, TWIN):
+        git("clone", "--quiet", "--bare", "--shared", history, root / name)
+        git("-C", root / name, "config", "http.receivepack", "true")
+    first = git("-C", root / LONG, "for-each-ref", "--count=1", "--format=%(objectname)")
+    git("clone", "--quiet", "--bare", "--shared", root / LONG, client)
     git("-C", client, "config", *_AS_IT_IS)
     git("-C", client, "fast-import", "--quiet", given=_small(pushes, first))
     git("-C", client, "fast-import", "--quiet", given=_large("random", large, _random))
@@ -145,5 +151,11 @@ def _random(size: int) -> bytes:
 
 
 def _text(size: int) -> bytes:
-    """Lines of letters and digits, as source has them, of which none is like another."""
-    return base64.encodebytes(os.urandom(size * 3 // 4))
+    """Lines of words, as source has them, in an order of their own."""
+    return "".join(_CHANCE.choices(_lines(), k=size // _LINE_BYTES)).encode()
+
+
+@cache
+def _lines() -> tuple[str, ...]:
+    words = [_CHANCE.randbytes(4).hex() for _ in range(50_000)]
+    return tuple(" ".join(_CHANCE.choices(words, k=9)) + "\n" for _ in range(20_000))
