@@ -9,7 +9,7 @@ from tests.servers.git import Door
 
 @pytest.mark.parametrize("version", ["0", "1", "2"])
 async def test_a_clone_works_in_every_protocol_version(at_door: Door, version: str) -> None:
-    """CASE-36, 40."""
+    """CASE-36, CASE-40."""
     target = at_door.git.home / "clone"
     protocol = f"protocol.version={version}"
 
@@ -28,7 +28,7 @@ async def test_a_clone_works_in_every_protocol_version(at_door: Door, version: s
 async def test_a_clone_of_many_branches_with_a_gzipped_body_works(
     at_door: Door, version: str
 ) -> None:
-    """CASE-34, 35: git gzips what it wants, and the host gets what was looked through, plain."""
+    """CASE-34, CASE-35: git gzips what it wants, and the host gets what was looked through, plain."""
     git, small = at_door.git, at_door.root / "small.git"
     tree = await git.ok("-C", small, "rev-parse", "main^{tree}")
     for number in range(40):

@@ -75,7 +75,7 @@ async def test_a_run_pushes_its_own_branch_and_the_record_says_so(at_door: Door)
 async def test_another_ref_is_refused_and_git_prints_why(
     at_door: Door, target: str, reason: str
 ) -> None:
-    """CASE-41, 42, 45, 47, 52, 53."""
+    """CASE-41, CASE-42, CASE-45, CASE-47, CASE-52, CASE-53."""
     clone = await at_door.clone()
     await at_door.commit(clone)
 
@@ -90,7 +90,7 @@ async def test_another_ref_is_refused_and_git_prints_why(
 
 
 async def test_one_refused_ref_refuses_the_whole_push(at_door: Door) -> None:
-    """CASE-43, 44: each ref has its reason, and nothing is applied."""
+    """CASE-43, CASE-44: each ref has its reason, and nothing is applied."""
     clone = await at_door.clone()
     await at_door.commit(clone)
 
@@ -151,7 +151,7 @@ async def test_a_branch_that_is_an_alias_on_the_host_is_not_followed(at_door: Do
 
 
 async def test_a_pushed_tree_comes_back_whole_when_it_is_large(at_door: Door) -> None:
-    """CASE-32, 33, 50, 51: above 1 MiB git sends a probe, then a chunked body."""
+    """CASE-32, CASE-33, CASE-50, CASE-51: above 1 MiB git sends a probe, then a chunked body."""
     clone = await at_door.clone()
     content = os.urandom(5 << 20)
     commit = await at_door.commit(clone, "large.bin", content)

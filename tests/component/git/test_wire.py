@@ -34,7 +34,7 @@ async def main_of(at_door: Door) -> str:
 
 
 async def test_the_probe_is_answered_with_nothing(at_door: Door) -> None:
-    """CASE-32, 37."""
+    """CASE-32, CASE-37."""
     main = await main_of(at_door)
     assert await push(at_door, b"0000") == (200, b"")
     assert await push(at_door, encode(b"shallow " + main.encode()) + FLUSH) == (200, b"")
@@ -161,7 +161,7 @@ async def test_each_kind_of_client_gets_a_refusal_that_it_shows(
 async def test_what_is_not_gits_protocol_is_refused_and_recorded(
     at_door: Door, body: bytes, headers: Mapping[str, str], status: int
 ) -> None:
-    """CASE-56, 57, 58."""
+    """CASE-56, CASE-57, CASE-58."""
     got, said = await push(at_door, body, headers)
 
     assert got == status, said

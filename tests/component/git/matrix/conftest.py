@@ -2,12 +2,15 @@
 
 import logging
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from entrance.git.checks.rules import NAMED
+from entrance.push_policy import Mode, PushPolicy
 from tests.component.git.matrix.promises import Host
 from tests.component.git.matrix.template import Template, make_template
 from tests.fakes.push_inbox import FakePushInbox
@@ -60,3 +63,14 @@ async def clone(at_door: Door, template: Template) -> Path:
     shutil.copytree(template.clone, target)
     await at_door.git.ok("remote", "set-url", "origin", at_door.url(CLONED), cwd=target)
     return target
+
+
+@pytest.fixture
+def policy(at_door: Door) -> Callable[..., None]:
+    """Opens the session again with a policy whose rules only note, but for these."""
+
+    def set_policy(modes: dict[str, Mode], **more: Any) -> None:
+        policy = PushPolicy({**dict.fromkeys(NAMED, Mode.NOTE), **modes}, **more)
+        at_door.registry.open(replace(at_door.session, push_policy=policy))
+
+    return set_policy

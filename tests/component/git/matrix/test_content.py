@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from entrance.git.checks.rules import NAMED
-from entrance.push_policy import Mode, PushPolicy
+from entrance.push_policy import Mode
 from tests.component.git.matrix import acts
 from tests.component.git.matrix.acts import OWN, Act, after, run, to, write
 from tests.component.git.matrix.promises import pushes_at_host
@@ -113,17 +113,6 @@ ROWS = (
 
 
 ONE_EACH = tuple({row.rule: row for row in reversed(ROWS)}.values())
-
-
-@pytest.fixture
-def policy(at_door: Door) -> Callable[..., None]:
-    """Opens the session again with another policy."""
-
-    def set_policy(modes: dict[str, Mode], **more: Any) -> None:
-        policy = PushPolicy({**dict.fromkeys(NAMED, Mode.NOTE), **modes}, **more)
-        at_door.registry.open(replace(at_door.session, push_policy=policy))
-
-    return set_policy
 
 
 def found_in(at_door: Door) -> set[tuple[str, str]]:

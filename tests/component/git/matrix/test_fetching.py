@@ -224,7 +224,7 @@ FETCHES = (
 @pytest.mark.parametrize("way", PROTOCOLS)
 @pytest.mark.parametrize("fetch", FETCHES, ids=lambda fetch: fetch.__name__)
 async def test_through_the_door_works(at_door: Door, host: Host, fetch: Fetch, way: str) -> None:
-    """CASE-36, 40."""
+    """CASE-36, CASE-40."""
     client = Client(at_door.git, PROTOCOLS[way], at_door.url(CLONED))
 
     await fetch(host, client)

@@ -106,3 +106,24 @@ async def test_after_a_merge_of_what_came_meanwhile_it_goes_forward(
     await after(write("mine.txt"), run(*pull))(at_door, clone)
 
     await is_taken(at_door, clone, Taken("", acts.nothing), ())
+
+
+async def test_what_the_host_has_deleted_is_not_had_of_the_doors_copy(
+    at_door: Door, host: Host, clone: Path
+) -> None:
+    """CASE-59: by its id, in the protocol version that would give out anything."""
+    await acts.publish(at_door, clone)
+    gone = await at_door.git.ok("rev-parse", "HEAD", cwd=clone)
+    await write("more.txt")(at_door, clone)
+    await run("push", "-q", "origin", to("other", "HEAD~2"))(at_door, clone)
+    await host.git("update-ref", "-d", f"{OWN}/fix")
+    await host.git("reflog", "expire", "--expire=now", "--all")
+    await host.git("gc", "-q", "--prune=now")
+
+    fetch = ("-c", "protocol.version=2", "fetch", "-q", at_door.url("host/small.git"), gone)
+    empty = at_door.git.home / "empty"
+    await at_door.git.ok("init", "-q", empty)
+    said = await at_door.git(*fetch, cwd=empty)
+
+    assert said.code != 0
+    assert "not our ref" in said.text

@@ -75,7 +75,7 @@ def test_a_byte_at_a_time_is_enough() -> None:
 
 @pytest.mark.parametrize("data", [b"0000", encode(b"shallow " + b"a" * 40) + FLUSH])
 def test_no_command_asks_nothing(data: bytes) -> None:
-    """CASE-32, 37."""
+    """CASE-32, CASE-37."""
     head = parsed(data)
     assert head is not None
     assert head.asks_nothing

@@ -99,7 +99,7 @@ def test_a_task_whose_id_names_no_branch_may_push_nothing(item: str) -> None:
 
 
 def test_one_refused_ref_refuses_all_and_each_has_its_reason() -> None:
-    """CASE-43, 44."""
+    """CASE-43, CASE-44."""
     verdict = decide_push([update(f"{OWN}/ok"), update("refs/heads/main")], "TASK-7")
 
     why = "this run may push only branches under agent/TASK-7/"
