@@ -107,3 +107,24 @@ async def test_a_token_whose_run_is_over_opens_nothing(at_door: Door) -> None:
 
     assert said.code != 0
     assert not at_door.host_saw
+
+
+async def test_what_only_the_doors_own_copy_has_is_not_given_out(at_door: Door) -> None:
+    """CASE-59: neither what the host has forgotten, nor what was refused."""
+    clone = await at_door.clone()
+    gone = await at_door.commit(clone)
+    branch = "refs/heads/agent/TASK-7/gone"
+    assert (await at_door.git("push", "origin", f"HEAD:{branch}", cwd=clone)).code == 0
+    refused = await at_door.commit(clone, "CLAUDE.md")
+    assert (await at_door.git("push", "origin", f"HEAD:{branch}", cwd=clone)).code != 0
+    host = at_door.root / "small.git"
+    await at_door.git.ok("-C", host, "update-ref", "-d", branch)
+    await at_door.git.ok("-C", host, "-c", "gc.reflogExpire=now", "gc", "-q", "--prune=now")
+
+    for oid in (gone, refused):
+        other = at_door.git.home / f"other-{oid[:7]}"
+        await at_door.git.ok("init", "-q", other)
+        asked = ("-c", "protocol.version=2", "fetch", at_door.url("host/small.git"), oid)
+        said = await at_door.git(*asked, cwd=other)
+        assert said.code != 0
+        assert "not our ref" in said.text
