@@ -6,6 +6,7 @@
 - `refusals`: why a commit isn't vouched for, each with a word and a number of its own [pure].
 - `commits`: whether a repository's commits are those that were attested [pure].
 - `objects`: the commits as they lie in a repository, of which nothing is run or obeyed.
+- `trees`: whether a commit's files are what their ids say.
 - `chain`: whether the log tells the same.
 - `verify`: all of these, one after the other.
 """

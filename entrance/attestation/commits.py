@@ -82,6 +82,11 @@ def strange_trailers(push: Push, commits: Mapping[str, Commit]) -> Refusal | Non
     return None
 
 
+def tree_of(body: bytes) -> str:
+    """The folder that a commit has."""
+    return next((v.decode("ascii", "replace") for name, v in _fields(body) if name == b"tree"), "")
+
+
 def read(oid: str, body: bytes) -> Commit:
     """A commit's bytes, as the door's rules know one."""
     head, _, message = body.partition(b"\n\n")

@@ -13,10 +13,14 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
+from typing import IO, cast
 
 from entrance.errors import Malformed, NotFound, Unavailable
 
 TIMEOUT_S = 120
+READ_S = 1800
+"""So long all files of a commit may take to be read."""
 MOST_BYTES = 4 << 20
 """A larger commit is taken for one that can't be read."""
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -75,7 +79,13 @@ class Objects:
             }
         return min(wanted & names, default="")
 
-    def _git(self, *argv: str, said: Collection[str] = (), at: Path | None = None) -> bytes:
+    def command(self, *argv: str) -> list[str]:
+        """git, as it is called here."""
+        git = shutil.which("git") or "git"
+        return [git, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *argv]
+
+    def environment(self, at: Path | None = None) -> dict[str, str]:
+        """Its environment: for our own repository, or the one `at` a place."""
         env = {
             "PATH": os.defpath,
             "HOME": "/nonexistent",
@@ -92,17 +102,13 @@ class Objects:
         }
         if at is None:
             env["GIT_OBJECT_DIRECTORY"] = str(self.there / "objects")
-        command = [
-            shutil.which("git") or "git",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "core.fsmonitor=false",
-            *argv,
-        ]
+        return env
+
+    def _git(self, *argv: str, said: Collection[str] = (), at: Path | None = None) -> bytes:
+        asked = "".join(f"{oid}\n" for oid in said).encode()
         try:
             return subprocess.run(
-                command, env=env, cwd=self.own, input="".join(f"{oid}\n" for oid in said).encode(),
+                self.command(*argv), env=self.environment(at), cwd=self.own, input=asked,
                 capture_output=True, check=False, timeout=TIMEOUT_S,
             ).stdout  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -119,6 +125,26 @@ def objects_of(repository: Path) -> Iterator[Objects]:
         (own / "objects").mkdir()
         (own / "HEAD").write_text("ref: refs/heads/none\n")
         yield Objects(own, there, work)
+
+
+@contextmanager
+def reading(objects: Objects, asked: IO[bytes]) -> Iterator[IO[bytes]]:
+    """What `git cat-file --batch` says of the ids in a file, as it says it. Raises: Unavailable."""
+    try:
+        child = subprocess.Popen(
+            objects.command("cat-file", "--batch", "--buffer"), env=objects.environment(),
+            cwd=objects.own, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        raise Unavailable(f"git could not read the repository: {error}") from error
+    late = Timer(READ_S, child.kill)
+    late.start()
+    with child:
+        try:
+            yield cast(IO[bytes], child.stdout)
+        finally:
+            late.cancel()
+            child.kill()
 
 
 def _found(folder: Path) -> tuple[Path, Path]:

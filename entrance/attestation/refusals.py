@@ -17,6 +17,7 @@ class Word(StrEnum):
     REPLACED_COMMIT = "replaced_commit"
     TRAILERS = "trailers"
     RANGE = "range"
+    ALTERED_FILES = "altered_files"
     BROKEN_LOG = "broken_log"
     MISSING_RECORD = "missing_record"
     RETIRED_RECORD = "retired_record"
@@ -41,10 +42,13 @@ REFUSALS: Mapping[Word, tuple[int, str]] = {
     Word.MISSING_COMMIT: (24, "A commit that it speaks of is not in the repository."),
     Word.ALTERED_COMMIT: (25, "A commit in the repository is not what its id says."),
     Word.REPLACED_COMMIT: (
-        26, "The repository makes git show something else in place of a commit."
+        26, "The repository makes git show something else in place of a commit or of what is in it."
     ),
     Word.TRAILERS: (27, "A commit says of itself that it comes from elsewhere."),
     Word.RANGE: (28, "The commits between old and new are not those that it speaks of."),
+    Word.ALTERED_FILES: (
+        35, "A file or folder of the commit is missing in the repository, or is not what its id says."
+    ),
     Word.BROKEN_LOG: (29, "The log is not whole: a link of its chain is missing or was changed."),
     Word.MISSING_RECORD: (30, "The log ends before the record of the decision."),
     Word.RETIRED_RECORD: (31, "A rule of retention has removed the record of the decision."),

@@ -10,6 +10,7 @@ from entrance.attestation.envelope import opened
 from entrance.attestation.objects import Objects
 from entrance.attestation.refusals import Refusal, Word
 from entrance.attestation.statement import Push, read
+from entrance.attestation.trees import Files, files_of
 from entrance.log.signing import Trust, UntrustedError
 
 STEPS = (
@@ -19,6 +20,7 @@ STEPS = (
     "view",
     "trailers",
     "range",
+    "files",
     "log",
     "decision",
     "record",
@@ -78,11 +80,17 @@ def _of_repository(case: Case, push: Push) -> Iterator[Check]:
     count = _counted(len(push.commits), "commit")
     yield Check("commit", "one that it vouches for", commits.not_attested(push, case.commit))
     yield Check("objects", f"{count}, each hashes to its id", commits.altered(raw))
-    yield Check("view", "git shows them as they are", _replaced(hidden))
+    yield Check("view", "git shows them as they are", _replaced("commit", hidden))
     read = {oid: commits.read(oid, body) for oid, body in raw.items() if body is not None}
     yield Check("trailers", "the same run, task, model", commits.strange_trailers(push, read))
     seen = f"{count} between old and new, and no other"
     yield Check("range", seen, commits.out_of_range(push, read))
+    files = files_of(case.objects, commits.tree_of(raw[case.commit] or b""))
+    seen = f"{_counted(files.count, 'file')} of this commit, each hashes to its id"
+    yield Check("files", seen, _altered(files))
+    hidden = case.objects.replaced(files.objects)
+    if hidden:
+        yield Check("files", seen, _replaced("file or folder", hidden))
 
 
 def _of_log(case: Case, push: Push) -> Iterator[Check]:
@@ -95,10 +103,17 @@ def _of_log(case: Case, push: Push) -> Iterator[Check]:
     yield Check("record", seen, chain.unrecorded(log, case.envelope))
 
 
-def _replaced(oid: str) -> Refusal | None:
+def _altered(files: Files) -> Refusal | None:
+    if not files.wrong:
+        return None
+    sentence = f"file or folder {files.wrong} of the commit is missing here, or is something else"
+    return Refusal(Word.ALTERED_FILES, sentence)
+
+
+def _replaced(what: str, oid: str) -> Refusal | None:
     if not oid:
         return None
-    sentence = f"this repository makes git show something else in place of commit {oid}"
+    sentence = f"this repository makes git show something else in place of {what} {oid}"
     return Refusal(Word.REPLACED_COMMIT, f"{sentence} (`git replace`, or a graft)")
 
 

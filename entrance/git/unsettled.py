@@ -136,7 +136,7 @@ class Unsettled:
             return noted
         refs = {one.ref: _word(one, where) for one in push.moved}
         await self._record(push, "ok" if len(arrived) == len(push.moved) else "refused", refs)
-        taken = _Noted(replace(push, moved=arrived), "taken")
+        taken = _Noted(arrived_of(push, arrived), "taken")
         await asyncio.to_thread(self.note, taken.push, taken.state)
         return taken
 
@@ -148,6 +148,16 @@ class Unsettled:
     async def _record(self, push: AcceptedPush, result: str, refs: Mapping[str, str]) -> None:
         detail = {"unpack": "", "refs": refs, "trouble": ASKED}
         await self._audit.came_of_it(Outcome(push.decision, result, detail))
+
+
+def arrived_of(push: AcceptedPush, arrived: tuple[Moved, ...]) -> AcceptedPush:
+    """What the host has of a push. Where it is a part of it only, nobody knows any more which of the
+    commits lead to which branch: then nothing is said but where the branches are.
+    """
+    if len(arrived) == len(push.moved):
+        return push
+    tips = tuple(sorted({one.new for one in arrived}))
+    return replace(push, moved=arrived, commits=(), onto=tips)
 
 
 def _word(moved: Moved, where: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from entrance.attestation.objects import objects_of
 from entrance.attestation.refusals import Word
 from entrance.attestation.store import Attestations
 from entrance.attestation.verify import Case, Check, checks
-from entrance.decision import Allow
+from entrance.decision import Allow, Decision
 from entrance.log.egress_log import EgressLog
 from entrance.log.records import Decided, Outcome
 from entrance.log.segments import Rules
@@ -87,12 +87,19 @@ class House:
         base = repository.begin()
         commits = tuple(repository.commit(f"file{number}") for number in range(count))
         moved = Moved(REF, NONE if len(base) == 40 else "0" * 64, commits[-1])
-        updates = [{"ref": moved.ref, "old": moved.old, "new": moved.new, "refused": ""}]
+        return await self.decided(accepted(moved=(moved,), commits=commits, onto=(base,)))
+
+    async def decided(self, push: AcceptedPush, decision: Decision | None = None) -> AcceptedPush:
+        """It was decided so, allowed unless it is said otherwise."""
+        updates = [
+            {"ref": one.ref, "old": one.old, "new": one.new, "refused": ""} for one in push.moved
+        ]
         seq = await self.log.decided(
-            Decided("git_push", "thing", Allow(), SESSION, detail={"updates": updates})
+            Decided("git_push", "thing", decision or Allow(), SESSION, detail={"updates": updates})
         )
-        await self.log.came_of_it(Outcome(seq, "ok"))
-        return accepted(moved=(moved,), commits=commits, onto=(base,), decision=seq)
+        if decision is None:
+            await self.log.came_of_it(Outcome(seq, "ok"))
+        return replace(push, decision=seq)
 
     async def attested(self, push: AcceptedPush) -> Path:
         """The push is attested; the attestation's file."""

@@ -4,6 +4,7 @@ import base64
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import pytest
 from entrance.attestation.attestor import name_of
 from entrance.attestation.envelope import sealed
 from entrance.attestation.refusals import Word
-from entrance.attestation.statement import Push, read, written
+from entrance.attestation.statement import Approval, Push, read, written
+from entrance.attestation.verify import STEPS
+from entrance.decision import Hold
 from entrance.errors import NotFound
 from entrance.log.retention import Keep, drop
 from entrance.log.segments import Rules
@@ -74,9 +77,7 @@ async def test_a_true_commit_is_vouched_for(house: House, tmp_path: Path, hash_n
     for commit in (*push.commits, "HEAD", "main", "HEAD^", push.commits[0][:12]):
         found = looked(file, repository.folder, commit, house.log_folder)
         assert refused(found) is None
-        assert [check.name for check in found] == [
-            "attestation", "commit", "objects", "view", "trailers", "range", "log", "decision", "record",
-        ]  # fmt: skip
+        assert [check.name for check in found] == list(STEPS)
 
 
 async def test_it_is_one_however_often_it_is_told(pushed: Pushed) -> None:
@@ -168,6 +169,17 @@ def _remove(repository: Repository, oid: str) -> None:
     repository.path_of(oid).unlink()
 
 
+def _empty_file(repository: Repository, oid: str) -> None:
+    kind = repository.git("cat-file", "-t", oid).encode()
+    _put(repository, oid, zlib.compress(kind + b" 0\0"))
+
+
+def _replace_by_itself(repository: Repository, oid: str) -> None:
+    kind = repository.git("cat-file", "-t", oid)
+    other = repository.git("hash-object", "-t", kind, "-w", "--stdin")
+    repository.git("replace", oid, other)
+
+
 def _mistype(repository: Repository, oid: str) -> None:
     _put(repository, oid, zlib.compress(b"blob 1\0x"))
 
@@ -195,6 +207,63 @@ def test_an_altered_commit_is_refused(
 ) -> None:
     tamper(pushed.repository, pushed.push.commits[which])
     assert pushed.verify(pushed.push.commits[-1]) is word
+
+
+@pytest.mark.parametrize(
+    ("tamper", "word"),
+    [
+        (_break, Word.ALTERED_FILES),
+        (_remove, Word.ALTERED_FILES),
+        (_mistype, Word.ALTERED_FILES),
+        (_empty_file, Word.ALTERED_FILES),
+        (_replace_by_itself, Word.REPLACED_COMMIT),
+    ],
+)
+@pytest.mark.parametrize("what", ["HEAD^{tree}", "HEAD:file0", "HEAD:folder", "HEAD:folder/deep"])
+async def test_a_file_that_was_altered_is_refused(
+    house: House,
+    repository: Repository,
+    tamper: Callable[[Repository, str], None],
+    word: Word,
+    what: str,
+) -> None:
+    push = await house.pushed(repository)
+    (repository.folder / "folder").mkdir()
+    tip = repository.commit("folder/deep")
+    moved = (replace(push.moved[0], new=tip),)
+    more = {"moved": moved, "commits": (*push.commits, tip), "decision": push.decision}
+    push = await house.decided(as_of(push, **more))
+    pushed = Pushed(house, repository, push, await house.attested(push))
+    assert pushed.verify() is None
+    tamper(repository, repository.git("rev-parse", what))
+    assert pushed.verify() is word
+
+
+async def test_a_submodule_is_not_looked_into(house: House, repository: Repository) -> None:
+    push = await house.pushed(repository)
+    entry = f"160000,{'7' * 40},module"
+    repository.git("update-index", "--add", "--cacheinfo", entry)
+    tip = repository.commit("more")
+    moved = (replace(push.moved[0], new=tip),)
+    push = await house.decided(as_of(push, moved=moved, commits=(*push.commits, tip)))
+    pushed = Pushed(house, repository, push, await house.attested(push))
+    assert pushed.verify() is None
+
+
+async def test_one_that_a_person_allowed_names_both_decisions(
+    house: House, repository: Repository
+) -> None:
+    push = await house.pushed(repository)
+    held = await house.decided(push, Hold("a file was changed that others' machines run"))
+    push = await house.decided(push)
+    push = as_of(push, held=held.decision, approval="A-17", approved_by="lead")
+    pushed = Pushed(house, repository, push, await house.attested(push))
+    assert pushed.verify() is None
+    said = pushed.said()
+    assert (said.held, said.decision) == (held.decision, push.decision)
+    assert said.approval == Approval(id="A-17", by="lead")
+    other = pushed.saying(held=push.decision)
+    assert pushed.verify(file=other) is Word.OTHER_RECORD
 
 
 def test_a_shallow_clone_lacks_what_is_vouched_for(pushed: Pushed, tmp_path: Path) -> None:
