@@ -12,6 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from entrance.git.checks.scanners.engine import engine
 from entrance.git.quarantine.children import TroubleError
 from entrance.git.quarantine.frames import Frames, Job, Result, pack
 from entrance.git.quarantine.reading import read
@@ -85,6 +86,7 @@ def main() -> None:
     """Work until told no more."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    engine()  # compiled before the first push waits for it
     came = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
     Looker(came, sys.stdout.buffer).work()
 
