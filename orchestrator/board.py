@@ -22,6 +22,10 @@ RECENT_RUNS = 500
 """Tasks of so many of the newest runs are on the board, whoever has them now."""
 
 
+_OF_PEOPLE = frozenset({TaskStatus.IN_REVIEW, TaskStatus.WAITING_INPUT})
+"""What these wait for may be about something that is held."""
+
+
 class Tasks(Protocol):
     """Tasks in Polarion, by many. Everything may raise `entrance.errors`."""
 
@@ -157,7 +161,13 @@ class Board:
         delegated = waits_for_parts(task, run)
         parts = await parts_of(self.runs, self.tracker, task.id) if delegated else ()
         return Standing(
-            task, run, engagement, parts, self.waits.get(task.id, ""), self.frozen(task.id)
+            task,
+            run,
+            engagement,
+            parts,
+            held=self.waits.get(task.id, ""),
+            frozen=self.frozen(task.id),
+            unsettled=await self.unsettled(task.id) if task.status in _OF_PEOPLE else "",
         )
 
 

@@ -123,6 +123,10 @@ class Sending(Protocol):
         """What the log says of it: sent, as a person has allowed it, or `refused`. It has a key."""
         ...
 
+    def told(self, item: Approval, verb: Verb, words: str) -> Mapping[str, Any]:
+        """What the log says came of it, where the far side was asked, and not heard."""
+        ...
+
     async def send(self, item: Approval) -> Heard:
         """Send it. Raises: NotFound, Conflict, Forbidden; then nothing was sent."""
         ...

@@ -29,6 +29,7 @@ from orchestrator.ports import Tracker
 
 log = structlog.get_logger()
 
+_ASKED = "the host was asked afterwards what it has"
 _NEVER_SENT: Mapping[ApprovalState, str] = {
     ApprovalState.DENIED: "denied by {by}",
     ApprovalState.EXPIRED: "nobody decided about it in time",
@@ -96,6 +97,11 @@ class PushSending:
             rule=f"approval/{item.id}",
             key=f"approval/{item.id}/{'refused' if refused else 'sent'}",
         )
+
+    def told(self, item: Approval, verb: Verb, words: str) -> Mapping[str, Any]:
+        said = "ok" if verb is Verb.ARRIVE else f"ng {words}"
+        refs = {each.ref: said for each in wanted_from(item.wanted).moved}
+        return {"unpack": "", "refs": refs, "trouble": _ASKED}
 
     async def send(self, item: Approval) -> Heard:
         grant = await self._grant(item)

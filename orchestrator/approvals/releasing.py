@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import structlog
 
@@ -207,19 +208,8 @@ class Releasing:
         await self._do(claimed, next_step(seen), heard)
 
     async def _settle(self, item: Approval, step: Settle, heard: Heard | None) -> None:
-        sending = self.sendings[item.kind]
-        number = item.came.get("decision")
-        if number is None:
-            arrived = step.verb is Verb.ARRIVE
-            number = await self.audit.decided(sending.record(item, "" if arrived else step.words))
-        if "decision" in item.came or step.verb is Verb.ARRIVE:
-            detail = heard.detail if heard else {"settled": step.words or "by what the host has"}
-            traffic = heard.traffic if heard else None
-            await self.audit.came_of_it(Outcome(number, RESULTS[step.verb], detail, traffic))
-        came = {**item.came, "decision": number, "words": step.words}
-        if heard:
-            came["detail"] = dict(heard.detail)
-        after = moved_on(item, step.verb, came)
+        came = await self._recorded(item, step, heard)
+        after = moved_on(item, step.verb, {**item.came, **came, "words": step.words})
         await self.store.replace(after)
         log.info("release_settled", item=item.id, state=after.state, words=step.words)
         self._tries.pop(item.id, None)
@@ -227,6 +217,23 @@ class Releasing:
         wait = self._waits.get(item.id)
         if wait and not wait.done():
             wait.set_result(Settled(after, woken))
+
+    async def _recorded(
+        self, item: Approval, step: Settle, heard: Heard | None
+    ) -> Mapping[str, Any]:
+        """Have the log say what came of it; what the item is to say of that."""
+        sending, arrived = self.sendings[item.kind], step.verb is Verb.ARRIVE
+        number = item.came.get("decision")
+        if number is None and not arrived:  # it was never sent, and isn't
+            refused = sending.record(item, step.words)
+            return {"decision": await self.audit.decided(refused)}
+        if number is None:
+            number = await self.audit.decided(sending.record(item))
+        told = sending.told(item, step.verb, step.words)
+        detail = heard.detail if heard and heard.verb is step.verb else told
+        traffic = heard.traffic if heard else None
+        await self.audit.came_of_it(Outcome(number, RESULTS[step.verb], detail, traffic))
+        return {"decision": number, "detail": dict(detail)}
 
     async def _postpone(self, item: Approval, step: Later) -> None:
         self._again(item.id)

@@ -76,6 +76,8 @@ class Standing:
     """Why the runner goes no further with it now."""
     frozen: str = ""
     """What is to be done about its frozen sandbox; empty when it isn't frozen."""
+    unsettled: str = ""
+    """What of it is held still, as a sentence without its end; empty when nothing is."""
 
     @property
     def agent(self) -> str:
@@ -113,7 +115,9 @@ def waits_for(seen: Standing) -> str:
     if delegated:
         return "; ".join(delegated)
     supervisor = seen.engagement.supervisor if seen.engagement else "a person"
-    return f"{supervisor}: {_FOR_PEOPLE[task.status]}" if task.status in _FOR_PEOPLE else ""
+    if task.status not in _FOR_PEOPLE:
+        return ""
+    return f"{supervisor}: {seen.unsettled or _FOR_PEOPLE[task.status]}"
 
 
 def words_of(status: TaskStatus) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from entrance.errors import Conflict, NotFound, Unavailable
+from entrance.git.receive_pack import MAX_UPDATES
+from entrance.ports import Moved
 from entrance.session import RunId, TaskId
 from orchestrator.adapters.pocketbase.approvals import PocketBaseApprovals
 from orchestrator.approvals.ports import ApprovalStore
@@ -21,9 +23,13 @@ from orchestrator.domain.approval import (
     Verb,
     Verdict,
 )
-from orchestrator.domain.kinds import decided
+from orchestrator.domain.kinds import PUSH, decided, moved_on
+from orchestrator.domain.push import wanted_json as wanted_push
+from orchestrator.domain.push import wanted_of
 from tests.fakes.approvals import ITEM, FakeApprovals
 from tests.fakes.clock import START
+from tests.fakes.pushes import ZERO, a_push
+from tests.fakes.run import a_run
 from tests.servers.pocketbase import pocketbase_server
 
 WANTED = wanted("https://a.example/x?y=ü".replace("ü", "%C3%BC"), "GET")
@@ -127,3 +133,41 @@ async def test_a_store_that_is_down_is_unavailable(kept: Kept) -> None:
     ):  # fmt: skip
         with pytest.raises(Unavailable):
             await call
+
+
+async def test_a_held_push_comes_back_whole_and_of_two_who_claim_it_one_has(
+    items: ApprovalStore,
+) -> None:
+    wanted = wanted_push(wanted_of(a_push(a_run())))
+    held = replace(ITEM, kind=PUSH, wanted=wanted, title="push a to b", cause={"tool": "Bash"})
+    await items.create(held)
+    allowed = decided(held, Verdict(Verb.ONCE, "lead", START, "", {"sha256": "a" * 64}))
+    await items.replace(allowed)
+    assert [one.id for one in await items.listed(ApprovalState.ALLOWED, 10)] == [held.id]
+    both = [
+        moved_on(allowed, Verb.CLAIM, {"decision": number, "sent_at": START.isoformat()})
+        for number in (7, 8)
+    ]
+    results = await asyncio.gather(*map(items.replace, both), return_exceptions=True)
+    assert [type(one) for one in results if one] == [Conflict]
+    claimed = await items.get(held.id)
+    assert claimed in both
+    over = moved_on(claimed, Verb.ARRIVE, {**claimed.came, "detail": {"refs": {"a": "ok"}}})
+    await items.replace(over)
+    assert await items.get(held.id) == over
+
+
+async def test_the_largest_held_push_that_there_can_be_is_kept_whole(items: ApprovalStore) -> None:
+    moved = tuple(
+        Moved(f"refs/heads/agent/X-1/{number:0170d}", ZERO, f"{number:064x}")
+        for number in range(MAX_UPDATES)
+    )
+    push = a_push(
+        a_run(),
+        moved=moved,
+        commits=tuple(f"{number:064x}" for number in range(10_000)),
+        reasons=tuple("\N{SNOWMAN}" * 10_000 for _ in range(1000)),
+    )
+    held = replace(ITEM, kind=PUSH, wanted=wanted_push(wanted_of(push)))
+    await items.create(held)
+    assert await items.get(held.id) == held

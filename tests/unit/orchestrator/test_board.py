@@ -174,3 +174,20 @@ async def test_a_task_of_no_agent_needs_a_name(house: House) -> None:
         await house.board.decide(TASK.id, Wish(Decision.APPROVE))
     await house.board.decide(TASK.id, Wish(Decision.SEND_BACK, "x", "lead"))
     assert house.now == (TaskStatus.SENT_BACK, ("lead",)), "there is no agent to give it to"
+
+
+@pytest.mark.parametrize("status", [TaskStatus.IN_REVIEW, TaskStatus.WAITING_INPUT])
+async def test_what_is_held_of_a_task_is_what_it_waits_for_and_it_is_not_approved_before(
+    house: House, status: TaskStatus
+) -> None:
+    async def unsettled(_task: TaskId) -> str:
+        return "a push of it is held still: abc"
+
+    house.put(status)
+    board = replace(house.board, unsettled=unsettled)
+    assert waits_for(await board.standing(TASK.id)) == "lead: a push of it is held still: abc"
+    if status is TaskStatus.IN_REVIEW:
+        with pytest.raises(Conflict, match="held still: abc"):
+            await board.decide(TASK.id, Wish(Decision.APPROVE))
+        await board.decide(TASK.id, Wish(Decision.SEND_BACK, "x"))
+        assert house.now[0] is TaskStatus.SENT_BACK

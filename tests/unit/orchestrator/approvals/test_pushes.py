@@ -241,6 +241,29 @@ async def test_an_answer_that_is_lost_is_settled_by_asking(house: PushHouse) -> 
     house.hosts.does = "lose"
     done = await decide(house, item)
     assert (done.item.state, len(house.hosts.posts)) == (ApprovalState.RELEASED, 1)
+    (record,) = house.audit.decisions("git_push")
+    outcome = house.audit.outcome_of(record)
+    assert outcome
+    assert (outcome.result, outcome.detail["refs"]) == ("ok", {REF: "ok"})
+
+
+async def test_what_was_moved_on_after_it_was_claimed_is_not_told_as_pushed(
+    house: PushHouse,
+) -> None:
+    item = await house.held(a_push(await house.running()))
+    house.hosts.does = "drop"
+    await allow(house, item)
+    await house.releasing.look()
+    house.hosts.refs[REF] = OTHER
+    house.inbox.fakes.clock.advance(60)
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.CONFLICT
+    (record,) = house.audit.decisions("git_push")
+    outcome = house.audit.outcome_of(record)
+    assert outcome
+    assert outcome.result == "conflict"
+    assert str(outcome.detail["refs"][REF]).startswith("ng ")
+    assert "can't be told" in said(house)
 
 
 async def test_what_got_lost_on_its_way_is_sent_again_but_not_while_it_may_be_on_its_way(
