@@ -37,7 +37,7 @@ class PushRuleRoutes:
         """What holds for the pushes of a run, as it was when it began; 404 before it has a session."""
         run = await self.world.runs.get(RunId(request.match_info["run"]))
         if run.session is None:
-            raise NotFound(f"run {run.id} has no session: nothing holds for its pushes")
+            raise NotFound(f"run {run.id} is not open: nothing holds for its pushes")
         return web.json_response(policy_json(run.session.push_policy))
 
     async def _policy(self, engagement: str | None) -> PushPolicy:
