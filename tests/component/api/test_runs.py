@@ -10,7 +10,7 @@ import pytest
 from entrance.errors import Unavailable
 from entrance.ports import Usage
 from entrance.session import RunId, TaskId
-from orchestrator.domain.run import Cause, Outcome, Run, RunState
+from orchestrator.domain.run import Cause, Outcome, PullRequest, Run, RunState, changed
 from tests.fakes.run import a_run
 from tests.servers.api import Api
 
@@ -180,3 +180,24 @@ async def test_a_run_of_another_task_is_not_among_a_tasks_runs(api: Api) -> None
     await api.fakes.runs.create(other)
     listed = (await api.ask("GET", f"/api/runs?task={run.task}")).json
     assert [one["id"] for one in listed] == [run.id]
+
+
+async def test_a_pull_request_is_opened_for_what_was_submitted_and_for_nothing_else(
+    api: Api,
+) -> None:
+    (running,) = await made(api)
+    answer = await api.ask("POST", f"/api/runs/{running.id}/pull-request")
+    assert answer.status == 409
+    ended = a_run(state=RunState.ENDED, outcome=Outcome.SUBMITTED)
+    await api.fakes.runs.create(ended)
+    told = PullRequest("agent/T/fix", none="a plain git host has none")
+    await api.fakes.runs.replace(changed(ended, pull_request=told))
+    shown = (await api.ask("GET", f"/api/runs/{ended.id}")).json["pull_request"]
+    assert shown == {
+        "branch": "agent/T/fix",
+        "number": 0,
+        "url": "",
+        "none": "a plain git host has none",
+    }
+    again = await api.ask("POST", f"/api/runs/{ended.id}/pull-request")
+    assert again.json == {"id": ended.id, "pull_request": shown}

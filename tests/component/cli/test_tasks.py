@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.codes import Code
-from orchestrator.domain.run import Cause, Outcome, RunState
+from orchestrator.domain.run import Cause, Outcome, PullRequest, RunState
 from orchestrator.domain.task import TaskStatus
 from tests.fakes.run import a_run
 from tests.fakes.world import ENGAGEMENT, TASK
@@ -120,3 +120,28 @@ async def test_what_is_no_tasks_id_is_said(name: str) -> None:
     done = await sandgate_beside("task", "purge", name)
     assert done.code == Code.USAGE
     assert done.err == f"{name} is no task's id: it is PROJECT/ITEM\n"
+
+
+async def test_where_the_work_is_proposed_is_shown_with_the_task_and_its_run(api: Api) -> None:
+    at_host = PullRequest("agent/DEMO-7/fix", 5, "https://git.example/team/thing/pull/5")
+    none = PullRequest("agent/DEMO-7/fix", none=f"the host said {EVIL}", failed=True)
+    for made, words in ((at_host, at_host.url), (none, "none: the host said")):
+        run = a_run(
+            task=TASK.id, state=RunState.ENDED, outcome=Outcome.SUBMITTED, pull_request=made
+        )
+        await api.fakes.runs.create(run)
+        for command in (("task", "show", TASK.id), ("run", "show", run.id)):
+            done = await sandgate_beside(*command)
+            assert done.code == 0
+            assert words in done.out
+            assert not set(done.out) & set("\x1b\x07\u202e\u2028")
+
+
+async def test_a_pull_request_that_could_not_be_opened_is_tried_again(api: Api) -> None:
+    run = a_run(
+        task=TASK.id, engagement=ENGAGEMENT.id, state=RunState.ENDED, outcome=Outcome.SUBMITTED
+    )
+    await api.fakes.runs.create(run)
+    done = await sandgate_beside("run", "propose", run.id)
+    assert done.code == Code.REFUSED
+    assert done.out.endswith("it has no repository to propose anything in\n")

@@ -8,7 +8,7 @@ import pytest
 
 from entrance.session import RunId
 from orchestrator.adapters.polarion import NewItem, PolarionClient, Text
-from orchestrator.domain.run import Cause, Ending, Outcome
+from orchestrator.domain.run import Cause, Ending, Outcome, Tried, Work
 from orchestrator.runner.desk import Desk
 from orchestrator.runner.show import show
 from tests.component.polarion.office import Office, an_office
@@ -73,6 +73,26 @@ async def test_submitting_hands_the_work_to_the_supervisor(office: Office) -> No
     ending = (await office.now()).ending
     assert ending
     assert (ending.outcome, ending.summary) == (Outcome.SUBMITTED, text)
+
+
+async def test_what_was_tested_and_what_was_not_is_noted_and_said(office: Office) -> None:
+    tests = [
+        {"command": "make test", "result": "passed", "detail": "12 of 12"},
+        {"command": "make e2e", "result": "not_run"},
+    ]
+    await office.call("submit_for_approval", summary="Done.", tests=tests, not_verified="Windows.")
+    [(_, _, text)] = await office.said()
+    assert text == (
+        "Done.\n\nTests:\n- make test: passed (12 of 12)\n- make e2e: not_run\n\n"
+        "Not verified: Windows."
+    )
+    ending = (await office.now()).ending
+    assert ending
+    assert ending.work == Work(
+        "Done.",
+        tests=(Tried("make test", "passed", "12 of 12"), Tried("make e2e", "not_run")),
+        not_verified="Windows.",
+    )
 
 
 async def test_questions_go_to_the_supervisor(office: Office) -> None:

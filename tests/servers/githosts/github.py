@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import jwt
@@ -14,6 +15,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from orchestrator.stack.git_cgi import answer
 from tests.servers.githosts.serving import Host, Pull, Repo, page_of, said, serving
 
 APP = "12345"
@@ -59,6 +61,13 @@ class GitHub(Host):
     numbers: Any = field(default_factory=lambda: count(1))
     widen: bool = False
     """Whether it makes tokens for more than was asked."""
+    git: Path | None = None
+    """Bare repositories, `owner/name.git`, that it serves beside its API."""
+
+    def has(self, name: str, branch: str) -> bool:
+        """Whether a repository has a branch."""
+        there = self.git is not None and (self.git / f"{name}.git/refs/heads" / branch).is_file()
+        return there or branch in self.repos[name].branches
 
     def pat(self, token: str, *repositories: str) -> None:
         """Let a personal access token in."""
@@ -83,6 +92,7 @@ async def github(host: GitHub) -> AsyncIterator[str]:
         web.post("/repos/{owner}/{name}/pulls", api.create),
         web.get("/repos/{owner}/{name}/pulls/{number}", api.pull),
         web.patch("/repos/{owner}/{name}/pulls/{number}", api.update),
+        web.route("*", "/{owner}/{name}.git/{service:.+}", api.serve_git),
     ]
     async with serving(host, routes) as base:
         yield base
@@ -106,7 +116,9 @@ class _Api:
         there = {name for name, where in host.installations.items() if where == number}
         if not there:
             return _not_found()
-        wanted = {f"{next(iter(there)).partition('/')[0]}/{one}" for one in body["repositories"]}
+        owner = next(iter(there)).partition("/")[0]
+        named = [f"{owner}/{one}" for one in body.get("repositories", ())]
+        wanted = set(named) or there
         if not wanted <= there:
             return said(
                 422,
@@ -115,7 +127,7 @@ class _Api:
                 documentation_url="https://docs.github.com/rest",
                 status="422",
             )
-        asked: Mapping[str, str] = body["permissions"]
+        asked: Mapping[str, str] = body.get("permissions") or host.grants
         if any(name not in host.grants for name in asked):
             return said(
                 422,
@@ -172,7 +184,7 @@ class _Api:
         if isinstance(repo, web.Response):
             return repo
         body = await request.json()
-        if trouble := _wrong(repo, request, body):
+        if trouble := _wrong(self.host, request, body):
             return said(422, message="Validation Failed", errors=[trouble], status="422")
         pull = repo.add(body["head"], body["base"], body["title"], body.get("body", ""))
         return self._told(201, _json(self.host, request, pull))
@@ -186,6 +198,19 @@ class _Api:
             return _not_found()
         found.title, found.body = body.get("title", found.title), body.get("body", found.body)
         return self._told(200, _json(self.host, request, found))
+
+    async def serve_git(self, request: web.Request) -> web.StreamResponse:
+        """git's smart HTTP, for tokens that may."""
+        writes = "git-receive-pack" in request.path_qs
+        token = self._token(request)
+        level = token.permissions.get("contents") if token else None
+        if token is None or level not in ({"write"} if writes else {"read", "write"}):
+            ask = {"WWW-Authenticate": 'Basic realm="GitHub"'}
+            return web.Response(status=401, headers=ask, text="Bad credentials")
+        if token.repositories is not None and _name(request) not in token.repositories:
+            return _not_found()
+        assert self.host.git
+        return await answer(request, self.host.git)
 
     def _told(
         self, status: int, body: Any, headers: Mapping[str, str] | None = None
@@ -234,11 +259,12 @@ class _Api:
         return repo
 
 
-def _wrong(repo: Repo, request: web.Request, body: Mapping[str, Any]) -> dict[str, str] | None:
+def _wrong(host: GitHub, request: web.Request, body: Mapping[str, Any]) -> dict[str, str] | None:
     """What is wrong with a new pull request, in GitHub's form."""
     head, base = body["head"], body["base"]
+    repo = host.repos[_name(request)]
     for name, branch in (("base", base), ("head", head)):
-        if branch not in repo.branches:
+        if not host.has(_name(request), branch):
             return {"resource": "PullRequest", "field": name, "code": "invalid"}
     if repo.open_for(head, base):
         owner = request.match_info["owner"]

@@ -95,7 +95,8 @@ async def serving(host: Host, routes: Sequence[web.RouteDef]) -> AsyncIterator[s
 
     app = web.Application(middlewares=[middleware])
     app.add_routes(routes)
-    runner = web.AppRunner(app, access_log=None)
+    # git gzips bodies, and what serves it inflates them.
+    runner = web.AppRunner(app, access_log=None, auto_decompress=False)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
