@@ -33,7 +33,11 @@ _METHODS: Mapping[str, Activity] = {
     "PUT": (7, "Put"),
     "TRACE": (8, "Trace"),
 }
-_VERBS: Mapping[str, Activity] = {"git_fetch": (2, "Read"), "git_push": (3, "Update")}
+_VERBS: Mapping[str, Activity] = {
+    "git_fetch": (2, "Read"),
+    "git_push": (3, "Update"),
+    "attestation": (1, "Create"),
+}
 
 
 def method_of(line: Line) -> str:
