@@ -26,6 +26,7 @@ from entrance.git.holding import Holding
 from entrance.git.push import Pusher
 from entrance.git.quarantine.quarantine import Quarantine
 from entrance.git.relay import Relay, SandboxGoneError, plain
+from entrance.git.turns import Turns
 from entrance.git.unsettled import DELAYS_S, Unsettled
 from entrance.git.upstream import (
     GitHost,
@@ -63,6 +64,8 @@ class Limits:
     fetch_request_bytes: int = 64 << 20
     drain_bytes: int = 1 << 30
     """What is read of a refused push, so that its sender sees the answer."""
+    pushes_at_once: int = 4
+    """Of one run; it waits with what is more."""
     idle_s: float = 120.0
     """The longest wait for the sandbox's next bytes."""
 
@@ -99,6 +102,7 @@ class GitProxy:
         self._audit = audit
         self._watch = watch
         self._limits = limits or Limits()
+        self._turns = Turns(self._limits.pushes_at_once)
         self._quarantine = Quarantine(keeping.folder, host)
         self._held = HeldPacks(keeping.folder / HELD)
         self._unsettled = Unsettled(
@@ -171,7 +175,9 @@ class GitProxy:
         if isinstance(posted, web.Response):
             return posted
         grant, body = posted
-        return await self._pusher.push(request, request[SESSION], grant, body)
+        session = request[SESSION]
+        async with self._turns.turn(session.run):
+            return await self._pusher.push(request, session, grant, body)
 
     async def _posted(
         self, request: web.Request, service: Service

@@ -1,15 +1,19 @@
 """Git as the looker runs it: what it prints goes to memory, and is waited for beside other work."""
 
 import os
+import resource
 import subprocess
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO
 
 from entrance.git.quarantine.git_child import Place, environment
 
-PRINTED_BYTES = 256 << 20
+PRINTED_BYTES = 64 << 20
+"""What a git prints lies in memory, and what it prints of a few bytes of trees may be without end."""
+CPU_S = 600
+TOO_MUCH = "it has too many commits, paths or objects; push in smaller steps"
 
 Wait = Generator[int | None, None, None]
 """Gives out what is to be waited for, a file descriptor that gets readable, or None to go on at once."""
@@ -32,19 +36,20 @@ class Running:
     out: IO[bytes]
 
     def wait(self) -> Generator[int | None, None, int]:
-        """Its exit code."""
+        """Its exit code. Raises: TroubleError when it printed too much, for which it is ended."""
         if self.process.poll() is None:
             handle = os.pidfd_open(self.process.pid)
             try:
                 yield handle
             finally:
                 os.close(handle)
-        return self.process.wait()
+        code = self.process.wait()
+        if self.out.seek(0, os.SEEK_END) >= PRINTED_BYTES:
+            raise TroubleError(TOO_MUCH)
+        return code
 
     def printed(self) -> bytes:
-        """All of it. Raises: TroubleError when that is too much."""
-        if self.out.seek(0, os.SEEK_END) > PRINTED_BYTES:
-            raise TroubleError("it has too many commits, paths or objects; push in smaller steps")
+        """All of it."""
         self.out.seek(0)
         return self.out.read()
 
@@ -100,6 +105,9 @@ class Children:
             bufsize=1 << 18,
         )
         self._running.append(process)
+        for what, most in ((resource.RLIMIT_FSIZE, PRINTED_BYTES), (resource.RLIMIT_CPU, CPU_S)):
+            with suppress(OSError):  # it has ended already
+                resource.prlimit(process.pid, what, (most, most))
         return process
 
     def _file(self) -> IO[bytes]:

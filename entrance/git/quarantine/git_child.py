@@ -17,6 +17,8 @@ from typing import cast
 
 MEMORY_BYTES = 2 << 30
 """A child's address space; what would need more is refused, as it can't be looked at."""
+CPU_S = 900
+"""Of a processor; a pack of 2 GiB of ordinary work takes a fraction, one of zeros would take days."""
 STDERR_BYTES = 16 << 10
 PIECE_BYTES = 1 << 16
 _NOWHERE = "/nonexistent"
@@ -217,6 +219,7 @@ def _bound(process: Process) -> None:
     with suppress(OSError):  # it has ended already
         resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (CPU_S, CPU_S))
 
 
 async def _end(process: Process) -> None:

@@ -7,10 +7,11 @@ looked through.
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from entrance.git.checks.facts import Change, Commit
-from entrance.git.quarantine.children import Children, Running, TroubleError, children
+from entrance.git.quarantine.children import TOO_MUCH, Children, Running, TroubleError, children
 from entrance.git.quarantine.frames import Job, Result
 from entrance.git.quarantine.git_child import Place
 from entrance.git.quarantine.look import Look
@@ -21,6 +22,10 @@ LINK = 0o120000
 _KIND, _FILE = 0o170000, 0o100000
 LONGEST_LINK = 4096
 """Bytes; no path is longer where it is followed."""
+MOST_OBJECTS = 300_000
+MOST_COMMITS = 50_000
+MOST_CHANGES = 100_000
+"""The door has all of these in its memory while it judges; a tree of trees makes millions of paths."""
 _DIFF = (
     *("diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-renames", "--no-abbrev"),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=none"),
@@ -77,6 +82,8 @@ def read(job: Job) -> Generator[Step, None, Result]:
 
 def _sent(job: Job) -> tuple[str, ...]:
     """The pack's objects, in the order in which they stand there, so that deltas follow their bases."""
+    if job.count > MOST_OBJECTS:
+        raise TroubleError(TOO_MUCH)
     try:
         entries = entries_of(Path(job.index).read_bytes(), job.oid_bytes)
     except (OSError, IndexBrokenError) as error:
@@ -101,6 +108,8 @@ def _reached(reaching: Running, *, lacks: bool) -> Generator[Step, None, Reached
         everything.append(oid.decode("ascii"))
         if not space:
             commits.append(everything[-1])
+    if len(commits) > MOST_COMMITS:
+        raise TroubleError(TOO_MUCH)
     return Reached(tuple(commits), frozenset(everything))
 
 
@@ -120,7 +129,9 @@ def _forward(asked: Iterable[Running | None]) -> Generator[Step, None, tuple[boo
 def _changes_in(printed: bytes) -> tuple[Change, ...]:
     reader = RawDiffReader()
     try:
-        found = tuple(reader.feed(printed))
+        found = tuple(islice(reader.feed(printed), MOST_CHANGES + 1))
+        if len(found) > MOST_CHANGES:
+            raise TroubleError(TOO_MUCH)
         reader.end()
     except DiffBrokenError as error:
         raise TroubleError(str(error), broken=True) from error
