@@ -12,7 +12,7 @@ from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import text_of
 from orchestrator.cli.held_push import DiffOption, LinesOption, print_preview, told_of
 from orchestrator.cli.place import JsonFlag, runner
-from orchestrator.cli.screen import print_json, print_table, say, tell_each
+from orchestrator.cli.screen import one_line, print_json, print_table, say, tell_each
 from orchestrator.domain.approval import OPEN
 from orchestrator.domain.kinds import PUSH
 
@@ -185,7 +185,8 @@ def _told(tried: Mapping[str, Any]) -> str:
 
 def _row(one: Mapping[str, Any]) -> Sequence[object]:
     whose = (one["id"], one["state"], one["agent"])
-    return *whose, one["title"], one["why"], one["task"], one["asked_at"][:19]
+    why = one["why"] or "; ".join(one["wanted"].get("reasons", ()))
+    return *whose, one["title"], one_line(why), one["task"], one["asked_at"][:19]
 
 
 def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:

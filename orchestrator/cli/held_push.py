@@ -70,7 +70,11 @@ def told_of(item: Mapping[str, Any]) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = [
         (name, item[name]) for name in ("id", "kind", "state", "agent", "task", "run")
     ]
-    rows += [("asked", item["asked_at"][:19]), ("while", item["cause"]), ("wants", item["title"])]
+    rows += [
+        ("asked at", item["asked_at"][:19]),
+        ("while", item["cause"]),
+        ("wants", item["title"]),
+    ]
     rows += [("held, because", one_line(reason, 500)) for reason in wanted.get("reasons", [])]
     rows += [("host", wanted.get("url", "")), ("if allowed", item["happens"])]
     if item.get("beside"):

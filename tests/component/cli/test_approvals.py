@@ -202,6 +202,7 @@ async def test_a_held_push_is_shown_with_why_what_happens_and_its_diff(api: Api)
         assert words in shown.out, words
     assert "larger than what is shown" in shown.out
     assert not set(shown.out) & set("\x1b\x07\u202e")
+    assert REASON in (await sandgate_beside("approvals", "ls")).out
     bare = await sandgate_beside("approvals", "show", item.id, "--no-diff")
     assert "+new" not in bare.out
     told = await sandgate_beside("approvals", "show", item.id, "--json")
