@@ -5,7 +5,8 @@
 - `store`, `attestor`: where attestations are kept; who writes them, as the door's `Witness`.
 - `refusals`: why a commit isn't vouched for, each with a word and a number of its own [pure].
 - `commits`: whether a repository's commits are those that were attested [pure].
-- `objects`: the commits as they lie in a repository, of which nothing is run or obeyed.
+- `names`, `objects`: what a repository calls its commits, and those commits as they lie in it; nothing of
+  it is run or obeyed.
 - `trees`: whether a commit's files are what their ids say.
 - `chain`: whether the log tells the same.
 - `verify`: all of these, one after the other.

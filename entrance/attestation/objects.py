@@ -1,7 +1,7 @@
 """Commits as they lie in a repository, of which nothing is run or obeyed.
 
 git reads them from a repository of our own that has nothing but the other's objects: no settings, no
-hooks, no replaced objects, no grafts, and nobody to fetch what is missing from.
+hooks, no replaced objects, no grafts, and nobody to fetch what is missing from. Names are read by us.
 """
 
 import os
@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, cast
 
+from entrance.attestation.names import has_sha256, named, replaced
 from entrance.errors import Malformed, NotFound, Unavailable
 
 TIMEOUT_S = 120
@@ -23,6 +24,9 @@ READ_S = 1800
 """So long all files of a commit may take to be read."""
 MOST_BYTES = 4 << 20
 """A larger commit is taken for one that can't be read."""
+_HEX = re.compile(r"[0-9a-f]{4,64}")
+_BACK = re.compile(r"[~^][~^0-9]{0,20}$")
+"""How a commit is named by one that comes after it."""
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CONFIG = """\
 [core]
@@ -46,19 +50,21 @@ class Objects:
         """The commit's whole id, of an id, a part of one, or a name. Raises: NotFound, Unavailable."""
         if _OID.fullmatch(name):
             return name
-        if not name or name.startswith("-"):
-            raise NotFound(f"{name!r} names no commit")
-        found = self._git("rev-parse", "--verify", "-q", f"{name}^{{commit}}", at=self.work)
-        told = found.decode("ascii", "replace").strip()
-        if not _OID.fullmatch(told):
+        base = _BACK.sub("", name)
+        start = named(self.work, self.there, base) or base
+        told = ""
+        if _HEX.fullmatch(start):
+            self._use(has_sha256(self.there))
+            back = name.removeprefix(base)
+            told = self._git("rev-parse", "--verify", "-q", f"{start}{back}^{{commit}}").decode()
+        if not _OID.fullmatch(told.strip()):
             raise NotFound(f"{name!r} names no commit of this repository")
-        return told
+        return told.strip()
 
     def commits(self, oids: Collection[str]) -> Mapping[str, bytes | None]:
         """Their bytes, in the order asked; None for one that isn't there, empty for one that is broken."""
         wanted = list(dict.fromkeys(oids))
-        sha256 = any(len(oid) == 64 for oid in wanted)  # noqa: PLR2004 - hex digits
-        (self.own / "config").write_text(_CONFIG.format("sha256" if sha256 else "sha1"))
+        self._use(any(len(oid) == 64 for oid in wanted))  # noqa: PLR2004 - hex digits
         there = dict(_asked(self._git("cat-file", "--batch-check", said=wanted), bodies=False))
         whole = [oid for oid in wanted if there.get(oid)]
         bodies = dict(_asked(self._git("cat-file", "--batch", said=whole), bodies=True))
@@ -69,28 +75,21 @@ class Objects:
 
     def replaced(self, oids: Collection[str]) -> str:
         """One of them in whose place git shows something else here; empty when there is none."""
-        wanted = set(oids)
-        told = self._git("for-each-ref", "--format=%(refname)", "refs/replace/", at=self.there)
-        names = {line.rpartition("/")[2] for line in told.decode("ascii", "replace").split()}
-        grafts = self.there / "info" / "grafts"
-        if grafts.is_file():
-            names |= {
-                line.split(" ")[0] for line in grafts.read_text("ascii", "replace").split("\n")
-            }
-        return min(wanted & names, default="")
+        return min(replaced(self.there) & set(oids), default="")
 
     def command(self, *argv: str) -> list[str]:
         """git, as it is called here."""
         git = shutil.which("git") or "git"
         return [git, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *argv]
 
-    def environment(self, at: Path | None = None) -> dict[str, str]:
-        """Its environment: for our own repository, or the one `at` a place."""
-        env = {
+    def environment(self) -> dict[str, str]:
+        """Its environment: our own repository, with the other's objects."""
+        return {
             "PATH": os.defpath,
             "HOME": "/nonexistent",
             "LC_ALL": "C",
-            "GIT_DIR": str(at or self.own),
+            "GIT_DIR": str(self.own),
+            "GIT_OBJECT_DIRECTORY": str(self.there / "objects"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_NO_REPLACE_OBJECTS": "1",
@@ -100,15 +99,15 @@ class Objects:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_OPTIONAL_LOCKS": "0",
         }
-        if at is None:
-            env["GIT_OBJECT_DIRECTORY"] = str(self.there / "objects")
-        return env
 
-    def _git(self, *argv: str, said: Collection[str] = (), at: Path | None = None) -> bytes:
+    def _use(self, sha256: bool) -> None:  # noqa: FBT001 - one of the two hashes
+        (self.own / "config").write_text(_CONFIG.format("sha256" if sha256 else "sha1"))
+
+    def _git(self, *argv: str, said: Collection[str] = ()) -> bytes:
         asked = "".join(f"{oid}\n" for oid in said).encode()
         try:
             return subprocess.run(
-                self.command(*argv), env=self.environment(at), cwd=self.own, input=asked,
+                self.command(*argv), env=self.environment(), cwd=self.own, input=asked,
                 capture_output=True, check=False, timeout=TIMEOUT_S,
             ).stdout  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:

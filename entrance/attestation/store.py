@@ -30,7 +30,9 @@ class Attestations:
         """
         path = self._folder / name
         if not path.exists():
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self._folder.exists():
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                settle(self._folder.parent)
             put(path, envelope)
         # Again after a crash: that a commit is found twice does no harm.
         self._index("".join(f"{oid} {run} {name}\n" for oid in commits))

@@ -13,6 +13,7 @@ import pytest
 
 from entrance.attestation.attestor import name_of
 from entrance.attestation.envelope import sealed
+from entrance.attestation.objects import objects_of
 from entrance.attestation.refusals import Word
 from entrance.attestation.statement import Approval, Push, read, written
 from entrance.attestation.verify import STEPS
@@ -118,6 +119,37 @@ async def test_plain_copies_on_another_machine_are_enough(pushed: Pushed, tmp_pa
     pushed.repository.git("gc", "-q")
     pushed.repository.git("clone", "-q", "--bare", ".", str(copies["repository"]))
     assert pushed.verify("main", **copies) is None
+
+
+async def test_it_is_found_by_whatever_name_git_knows_it_by(pushed: Pushed, tmp_path: Path) -> None:
+    git, tip = pushed.repository.git, pushed.push.commits[-1]
+    git("tag", "light")
+    git("tag", "-am", "x", "heavy")
+    git("branch", "topic/deep")
+    git("symbolic-ref", "refs/heads/link", "refs/heads/main")
+    git("worktree", "add", "-q", "--detach", str(tmp_path / "tree"))
+    git("fetch", "-q", ".", "main")
+    names = ["light", "heavy", "topic/deep", "link", "heads/main", "refs/heads/main", "FETCH_HEAD"]
+    for _ in range(2):
+        for name in names:
+            assert pushed.verify(name) is None, name
+        for name in (*names, "HEAD", f"{tip[:9]}", "main^1^0~1"):
+            assert git("rev-parse", f"{name}^{{commit}}") == _resolved(pushed, name), name
+        git("pack-refs", "--all")
+    assert pushed.verify("HEAD", repository=tmp_path / "tree") is None
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "..", "a..b", "HEAD@{1}", ":/x", "../HEAD", "config", "x" * 300]
+)
+def test_what_names_no_commit_is_not_found(pushed: Pushed, name: str) -> None:
+    with pytest.raises(NotFound):
+        _resolved(pushed, name)
+
+
+def _resolved(pushed: Pushed, name: str) -> str:
+    with objects_of(pushed.repository.folder) as objects:
+        return objects.resolve(name)
 
 
 def test_a_commit_that_the_push_did_not_bring_is_not_vouched_for(pushed: Pushed) -> None:
@@ -358,7 +390,7 @@ def _hostile() -> Iterator[tuple[str, str]]:
     yield "remote.origin.promisor", "true"
     yield "protocol.ext.allow", "always"
     yield "protocol.allow", "always"
-    yield "include.path", "/dev/zero/nothing"
+    yield "include.path", "/dev/zero"
 
 
 def test_nothing_that_a_repository_says_is_run(pushed: Pushed, tmp_path: Path) -> None:
