@@ -17,11 +17,11 @@ class DiffBrokenError(ValueError):
 
 
 class RawDiffReader:
-    """Fed git's output in any pieces; holds one record."""
+    """Fed git's output in any pieces; holds one record. `of`: the commit, where git names none."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: str = "") -> None:
         self._rest = b""
-        self._commit = ""
+        self._commit = of
         self._line: bytes = b""
 
     def feed(self, data: bytes) -> Iterator[Change]:

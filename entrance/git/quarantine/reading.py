@@ -7,16 +7,16 @@ looked through.
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from entrance.git.checks.facts import Change, Commit
+from entrance.git.quarantine.changing import changes_in
 from entrance.git.quarantine.children import TOO_MUCH, Children, Running, TroubleError, children
 from entrance.git.quarantine.frames import Job, Result
 from entrance.git.quarantine.git_child import Place
 from entrance.git.quarantine.look import Look
+from entrance.git.quarantine.merges import taken_back
 from entrance.git.quarantine.pack_index import IndexBrokenError, entries_of
-from entrance.git.quarantine.raw_diff import DiffBrokenError, RawDiffReader
 
 LINK = 0o120000
 _KIND, _FILE = 0o170000, 0o100000
@@ -24,8 +24,7 @@ LONGEST_LINK = 4096
 """Bytes; no path is longer where it is followed."""
 MOST_OBJECTS = 300_000
 MOST_COMMITS = 50_000
-MOST_CHANGES = 100_000
-"""The door has all of these in its memory while it judges; a tree of trees makes millions of paths."""
+"""The door has all of these in its memory while it judges."""
 _DIFF = (
     *("diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-renames", "--no-abbrev"),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=none"),
@@ -63,7 +62,8 @@ def read(job: Job) -> Generator[Step, None, Result]:
         straying = git.start(["cat-file", "--batch-check"], loose, mirror) if loose else None
         yield from look.through(git, tuple(reached.all - sent_set))
         forward = yield from _forward(behind)
-        changes = _changes_in((yield from changing.lines()))
+        changes = changes_in((yield from changing.lines()))
+        changes += yield from taken_back(git, look.commits.values(), changes)
         yield from _forget_known(git, look, changes, reached)
         return Result(
             job.id,
@@ -124,18 +124,6 @@ def _forward(asked: Iterable[Running | None]) -> Generator[Step, None, tuple[boo
     for one in asked:
         told.append(one is None or (yield from one.wait()) == 0)
     return tuple(told)
-
-
-def _changes_in(printed: bytes) -> tuple[Change, ...]:
-    reader = RawDiffReader()
-    try:
-        found = tuple(islice(reader.feed(printed), MOST_CHANGES + 1))
-        if len(found) > MOST_CHANGES:
-            raise TroubleError(TOO_MUCH)
-        reader.end()
-    except DiffBrokenError as error:
-        raise TroubleError(str(error), broken=True) from error
-    return found
 
 
 def _missing_in(printed: bytes) -> frozenset[str]:
