@@ -39,6 +39,11 @@ KEYS: tuple[Kind, ...] = (
         rb"PuTTY-User-Key-File-[0-9]: [\x00-\x7f]{1,900}?Private-Lines: [0-9]",
         believed=_der,
     ),
+    Kind(
+        "a private key",
+        rb"---- BEGIN SSH2 (?:[A-Z]{1,12} ){0,2}PRIVATE KEY ----[\x00-\x7f]{1,300}?" + _MATERIAL,
+        believed=_has_material,
+    ),
     Kind("a private key", _RSA, believed=_der),
     Kind("a private key", _EC, believed=_der),
     Kind("a private key", _ED25519, believed=_der),

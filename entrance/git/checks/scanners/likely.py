@@ -10,7 +10,7 @@ _NAME = (
     rb"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
     rb"|auth[_-]?key|credentials?)"
 )
-_LEAST_BITS, _MORE_THAN_HEX = 3.0, 4.0
+_LEAST_BITS = 3.0
 _NO_VALUE = re.compile(
     rb"[$%@#]?[{(<\[]|.*(?:[$][{(]|\{\{|[)}>\]]$)|[./~]|.*://|[A-Za-z_]+$|[a-z0-9]+(?:[-_.:/][a-z0-9]+)+$"
     rb"|[A-Z0-9]+(?:_[A-Z0-9]+)+$|.*(?:test|fake|dummy|sample|passw|secret|token|your|foo|bar)",
@@ -36,9 +36,12 @@ def _set(value: bytes) -> bool:
     )
 
 
-def _mixed(value: bytes) -> bool:
-    """Whether it is more of a mixture than hex is."""
-    return by_chance(value) and bits_a_letter(value) > _MORE_THAN_HEX
+def _unwrapped(value: bytes) -> bytes:
+    """What base64 says; nothing if it isn't any."""
+    try:
+        return base64.b64decode(value, validate=True)
+    except ValueError:
+        return b""
 
 
 def _login(value: bytes) -> bool:
@@ -94,12 +97,32 @@ LIKELY_KINDS: tuple[Kind, ...] = (
         believed=_signed,
     ),
     Kind(
-        "a secret key of AWS",
-        rb"aws.{0,30}(?:secret|sk|key).{0,20}[\"'=:\s](?P<value>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|\z)",
+        "a login of npm",
+        rb":_(?:authToken|auth|password)[ \t]{0,4}=[ \t]{0,4}"
+        rb"(?P<value>[A-Za-z0-9+/=_-]{16,128})(?:[^A-Za-z0-9+/=_-]|\z)",
+        sure=False,
+    ),
+    Kind(
+        "a login of netrc",
+        rb"machine\s{1,8}[^\s]{1,99}\s{1,8}login\s{1,8}[^\s]{1,99}\s{1,8}password\s{1,8}"
+        rb"(?P<value>[^\s]{6,128})(?:\s|\z)",
+        sure=False,
+        believed=lambda value: not _NO_VALUE.match(value),
+    ),
+    Kind(
+        "a login of Docker",
+        rb"\"auth\"\s{0,8}:\s{0,8}\"(?P<value>[A-Za-z0-9+/]{12,200}={0,2})\"",
+        sure=False,
+        believed=lambda value: b":" in _unwrapped(value),
+    ),
+    Kind(
+        "an Authorization header",
+        rb"authorization[\"']?\s{0,4}[:=,]\s{0,4}[\"'f]{0,2}(?:bearer|basic|token)\s{1,4}(?P<value>[A-Za-z0-9._~+/=-]{16,300})(?:[^A-Za-z0-9._~+/=-]|\z)",
         sure=False,
         flags=re.IGNORECASE,
-        believed=_mixed,
+        believed=_set,
     ),
+    Kind("a key of DeepSeek", rb"(?P<value>sk-[0-9a-f]{32})(?:[^A-Za-z0-9]|\z)", sure=False),
     Kind("a key of Twilio", rb"(?P<value>SK[0-9a-f]{32})(?:[^A-Za-z0-9]|\z)", sure=False),
     Kind(
         "a key of Mailchimp",

@@ -4,9 +4,22 @@ The forms are those that the issuers describe. One matches as soon as enough of 
 behind makes no difference.
 """
 
-from entrance.git.checks.scanners.kinds import SHORTEST, Kind
+import re
 
+from entrance.git.checks.scanners.kinds import SHORTEST, Kind, bits_a_letter, by_chance
+
+_BITS_OF_HEX = 4.0
 _END = rb"(?:[^A-Za-z0-9_-]|\z)"
+
+
+def _more_than_hex(value: bytes) -> bool:
+    """Whether it is more of a mixture than a hash is."""
+    return by_chance(value) and bits_a_letter(value) > _BITS_OF_HEX
+
+
+def _tells(begins: bytes) -> bool:
+    """Whether so few letters tell enough where no border of a word is seen, as inside of base64."""
+    return len(begins) >= SHORTEST and not (len(begins) == SHORTEST and begins.isalnum())
 
 
 def _token(who: str, begins: str, rest: str, length: int, *, ends: bool = False) -> Kind:
@@ -14,7 +27,7 @@ def _token(who: str, begins: str, rest: str, length: int, *, ends: bool = False)
     body = begins.encode() + rest.encode()
     pattern = rb"(?P<value>" + body + rb")" + (_END if ends else b"")
     literal = begins.replace("\\", "").encode()
-    return Kind(who, pattern, literal if len(literal) >= SHORTEST else b"", len(literal) + length)
+    return Kind(who, pattern, literal if _tells(literal) else b"", len(literal) + length)
 
 
 TOKENS: tuple[Kind, ...] = (
@@ -109,5 +122,32 @@ TOKENS: tuple[Kind, ...] = (
     _token("an access key of Alibaba Cloud", "LTAI", "[A-Za-z0-9]{20}", 20, ends=True),
     _token("an access key of Tencent Cloud", "AKID", "[A-Za-z0-9]{32}", 32, ends=True),
     _token("a key of Artifactory", "AKCp", "[0-9][A-Za-z0-9]{68}", 69),
+    _token("a key of Google", "1//0", "[A-Za-z0-9_-]{60}", 60),
+    _token("a key of NVIDIA", "nvapi-", "[A-Za-z0-9_-]{64}", 64),
+    _token("a key of LangSmith", "lsv2_", "(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}", 46),
+    _token("a key of Langfuse", "sk-lf-", "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 36),
+    _token("a key of Tavily", "tvly-", "[A-Za-z0-9-]{32}", 32, ends=True),
+    _token("a key of Cerebras", "csk-", "[a-z0-9]{48}", 48),
+    _token("a key of ElevenLabs", "sk_", "[0-9a-f]{48}", 48, ends=True),
+    _token("a token of Figma", "figd_", "[A-Za-z0-9_-]{40}", 40),
+    _token("a token of Contentful", "CFPAT-", "[A-Za-z0-9_-]{43}", 43),
+    _token("a token of CircleCI", "CCIPAT_", "[A-Za-z0-9]{22}_[0-9a-f]{40}", 63),
+    _token("a token of Buildkite", "bkua_", "[0-9a-f]{40}", 40),
+    _token("a token of Netlify", "nfp_", "[A-Za-z0-9]{36}", 36),
+    _token("a token of Mapbox", "sk\\.eyJ", "[A-Za-z0-9_-]{60}", 60),
+    _token("a token of Clojars", "CLOJARS_", "[a-z0-9]{60}", 60),
+    Kind("a token of Airtable", rb"(?P<value>pat[A-Za-z0-9]{14}\.[0-9a-f]{64})"),
+    Kind(
+        "a key of an Azure service",
+        rb"SharedAccessKey=(?P<value>[A-Za-z0-9+/]{43}=)",
+        b"SharedAccessKey=",
+        60,
+    ),
+    Kind(
+        "a secret key of AWS",
+        rb"aws.{0,30}(?:secret|sk|key).{0,20}[\"'=:\s](?P<value>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|\z)",
+        flags=re.IGNORECASE,
+        believed=_more_than_hex,
+    ),
     _token("a secret key of age", "AGE-SECRET-KEY-1", "[02-9AC-HJ-NP-Z]{58}", 58),
 )

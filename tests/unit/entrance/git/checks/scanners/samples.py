@@ -85,6 +85,20 @@ LIKELY: Mapping[str, tuple[Callable[[Chance], str], ...]] = {
     "a URL with a password": (
         lambda chance: f"postgresql://app:{of(chance, LETTERS, 14)}4a@db.corp.internal/app",
     ),
+    "a login of Docker": (
+        lambda chance: (
+            '{"auths": {"hub.example": {"auth": "'
+            + base64.b64encode(f"joe:{of(chance, LETTERS, 20)}".encode()).decode()
+            + '"}}}'
+        ),
+    ),
+    "a login of netrc": (
+        lambda chance: f"machine git.example login joe password {of(chance, LETTERS, 16)}9",
+    ),
+    "a login of npm": (lambda chance: f"//registry.example/:_authToken={of(chance, HEX, 36)}",),
+    "an Authorization header": (
+        lambda chance: f'curl -H "Authorization: Bearer {of(chance, LETTERS, 30)}4a1"',
+    ),
     "a JSON web token": (
         lambda chance: (
             base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
