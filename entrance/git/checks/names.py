@@ -11,8 +11,10 @@ from entrance.git.checks.globs import folded
 from entrance.session import Session
 
 _SHOWS_NOTHING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
+_JOINERS = re.compile("[\u200c\u200d]")
+"""Show nothing either, but are in words of some languages, and in emoji."""
 _GIT = re.compile(r"\.git|git~[0-9]+")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])")
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
@@ -82,6 +84,8 @@ def _awkward(part: bytes) -> str:
         return "bytes that are no UTF-8"
     if len(part) > _LONGEST_PART:
         return "a long name"
+    if _JOINERS.search(name):
+        return "a joiner, which shows nothing"
     if _DEVICE.fullmatch(name.lower().split(".")[0].rstrip()):
         return "the name of a device on Windows"
     if _NOT_ON_WINDOWS.search(name) or name[-1:] in {".", " "}:

@@ -57,6 +57,8 @@ def test_a_trap_is_refused(path: str) -> None:
         'a"b',
         "trailing.",
         "trailing ",
+        "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f468\u200d\U0001f4bb.md",
         "x" * 256,
         "/".join(["y" * 100] * 41),
     ],
