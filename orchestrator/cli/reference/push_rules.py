@@ -22,7 +22,7 @@ OF_GATES = """\
 Upper and lower case are one, and so are names that some file system takes for the same, as `.github.`.
 A symbolic link or a submodule in the place of a folder that a gate is below is one, too.
 `**` stands for any number of folders.
-Code that CI runs (a test, a build file, a package's scripts) is no gate: it is what a reviewer reads anyway."""
+Code that CI runs (tests, build files, a package's scripts) is no gate: a reviewer reads it anyway."""
 OF_SECRETS = """\
 Files of any size, binary ones, commits and their messages are looked through, as they are, in UTF-16, and,
 where a kind begins in a way of its own, in base64. What a file that is replaced had already is no news.
