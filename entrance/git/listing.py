@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from entrance.git.pktline import DELIMITER, FLUSH, Mark, PktBuffer, ProtocolError, encode
 from entrance.git.refs import RefUpdate
 
-MAX_ANSWER_BYTES = 256 << 20
-"""Some millions of refs; nothing of it is kept."""
+MAX_ANSWER_BYTES = 64 << 20
+"""Some 800,000 refs; in memory they are twice that, for as long as the push takes."""
 PREFIXES = (b"refs/heads/", b"refs/tags/")
 _TARGET = b"symref-target:"
 _OID_LENGTHS = frozenset({40, 64})
@@ -25,7 +25,8 @@ class Listing:
     """`digest`: the same for the same branches and tags at the same objects (see `digest_of`)."""
 
     digest: str
-    count: int = 0
+    lines: frozenset[bytes] = frozenset()
+    """What it is the digest of: `OID REF` each."""
     targets: Mapping[bytes, bytes] = field(default_factory=dict)
     """Each symbolic ref to what it points at."""
     asked: Mapping[bytes, str] = field(default_factory=dict)
@@ -70,7 +71,7 @@ class ListingReader:
         self._lines = PktBuffer()
         self._wanted = wanted
         self._size = 0
-        self._count = 0
+        self._listed: list[bytes] = []
         self._hash = hashlib.sha256()
         self._targets: dict[bytes, bytes] = {}
         self._asked: dict[bytes, str] = {}
@@ -94,15 +95,17 @@ class ListingReader:
         """All of it. Raises: ProtocolError when the list broke off."""
         if not self._whole:
             raise ProtocolError("the host's list of refs broke off")
-        return Listing(self._hash.hexdigest(), self._count, self._targets, self._asked)
+        digest, lines = self._hash.hexdigest(), frozenset(self._listed)
+        return Listing(digest, lines, self._targets, self._asked)
 
     def _take(self, line: bytes) -> None:
         oid, _, rest = line.removesuffix(b"\n").partition(b" ")
         ref, *attributes = rest.split(b" ")
         if len(oid) not in _OID_LENGTHS or not ref.startswith(b"refs/"):
             raise ProtocolError("the host does not speak protocol v2")
-        self._hash.update(oid + b" " + ref + b"\n")
-        self._count += 1
+        listed = oid + b" " + ref
+        self._hash.update(listed + b"\n")
+        self._listed.append(listed)
         if ref in self._wanted:
             self._asked[ref] = oid.decode("ascii", "replace")
         for attribute in attributes:

@@ -124,18 +124,23 @@ class Pusher:
             try:
                 async with answer.kept_alive(coming.arrived):
                     taken = await stack.enter_async_context(self._quarantine.take(coming))
+                    judgement = await asyncio.to_thread(judge, taken.brought, push.session)
+                    if taken.may_mislead(found=bool(judgement.findings)):
+                        taken = await self._quarantine.again(coming, taken)
+                        judgement = await asyncio.to_thread(judge, taken.brought, push.session)
             except (Refused, BodyError) as refused:
                 return await self._denied(push, answer, refuse_all(head.updates, str(refused)), {})
-            return await self._decided(push, answer, taken)
+            return await self._decided(push, answer, taken, judgement)
 
-    async def _decided(self, push: Push, answer: PushAnswer, taken: Taken) -> web.StreamResponse:
+    async def _decided(
+        self, push: Push, answer: PushAnswer, taken: Taken, judgement: Judgement
+    ) -> web.StreamResponse:
         head = push.head
         if taken.canary:
             return await self._alarmed(push, answer, taken.canary)
         aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
         if not isinstance(aliases.decision, Allow):
             return await self._denied(push, answer, aliases, _facts(taken))
-        judgement = await asyncio.to_thread(judge, taken.brought, push.session)
         facts = {**_facts(taken), "findings": _findings(judgement)}
         match judgement.decision:
             case Allow():

@@ -211,12 +211,12 @@ class IncomingFolder:
 
     @asynccontextmanager
     async def place(self, arrived: asyncio.Event) -> AsyncIterator[Incoming]:
-        """A folder for one push, gone after the block. Raises: Unavailable."""
+        """A folder for one push, gone after the block. Raises: Refused."""
         try:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._folder))
             (folder / OBJECTS).mkdir()
         except OSError as error:
-            raise Unavailable(FULL) from error
+            raise Refused(FULL) from error
         try:
             yield Incoming(folder, arrived)
         finally:

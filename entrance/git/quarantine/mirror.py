@@ -26,7 +26,9 @@ from entrance.ports import Moved
 
 log = structlog.get_logger()
 
-DIGEST = "sandgate-digest"
+DIGEST, LISTED = "sandgate-digest", "sandgate-listed"
+MOST_BEHIND = 100
+"""So many branches and tags a mirror may lack without being of no use."""
 _FETCH = Bounds(seconds=900.0, stdout_bytes=1 << 20)
 _LOOK = Bounds(seconds=300.0, stdout_bytes=256 << 20)
 _REFSPECS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -70,6 +72,20 @@ class Mirror:
             return (self.folder / DIGEST).read_text("ascii")
         except (OSError, ValueError):
             return ""
+
+    def lacks(self, listing: Listing) -> frozenset[str] | None:
+        """Where the branches and tags are that only the host has; None when it isn't just a few more.
+
+        Then what is new to the mirror is what is new to the host, and perhaps more; never less.
+        """
+        try:
+            listed = frozenset((self.folder / LISTED).read_bytes().splitlines())
+        except OSError:
+            return None
+        more = listing.lines - listed
+        if not self.digest or len(more) > MOST_BEHIND or not listed <= listing.lines:
+            return None
+        return frozenset(line.partition(b" ")[0].decode("ascii", "replace") for line in more)
 
     def packs(self) -> int:
         """How many packs it is in. Blocking."""
@@ -181,7 +197,8 @@ class Mirrors:
     async def _digest(self, mirror: Mirror) -> None:
         told = ["for-each-ref", _FORM, "refs/heads", "refs/tags"]
         listed = await git(told, environment(mirror.place), bounds=_LOOK)
-        await asyncio.to_thread(_write, mirror.folder / DIGEST, digest_of(listed))
+        await asyncio.to_thread(_write, mirror.folder / LISTED, listed)
+        await asyncio.to_thread(_write, mirror.folder / DIGEST, digest_of(listed).encode())
 
     async def _pack_anew(self, mirror: Mirror) -> None:
         """What nothing names goes after two weeks, as git has it."""
@@ -202,10 +219,10 @@ class Mirrors:
         await asyncio.to_thread(part.rmdir)
 
     async def _throw_away(self, mirror: Mirror) -> None:
+        gone = Path(tempfile.mkdtemp(prefix=_GONE, dir=self._folder))
         with suppress(FileNotFoundError):
-            gone = Path(tempfile.mkdtemp(prefix=_GONE, dir=self._folder))
             mirror.folder.rename(gone / "old")
-            await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
 
 
 async def _is_whole(mirror: Mirror) -> bool:
@@ -218,7 +235,7 @@ async def _is_whole(mirror: Mirror) -> bool:
     return True
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, data: bytes) -> None:
     part = path.with_suffix(".part")
-    part.write_text(text, "ascii")
+    part.write_bytes(data)
     part.replace(path)

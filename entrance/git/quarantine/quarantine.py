@@ -1,7 +1,7 @@
 """Where pushes are taken in before anything of them goes to the host; what is beside that is done here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import structlog
 
 from entrance.errors import SandgateError
 from entrance.git.quarantine.git_child import GitFailed
-from entrance.git.quarantine.incoming import IncomingFolder, Refused
+from entrance.git.quarantine.incoming import Incoming, IncomingFolder, Refused
 from entrance.git.quarantine.looking import Looking
 from entrance.git.quarantine.mirror import Mirrors, Origin
 from entrance.git.quarantine.taking import Coming, Taken, Taking
@@ -58,15 +58,17 @@ class Quarantine:
         Raises: Refused with a sentence for the agent; BodyError as the body does.
         """
         async with self._incoming.place(coming.arrived) as incoming:
-            taking = Taking(coming, incoming, self._host, self.mirrors, self._looking)
-            try:
-                taken = await taking.taken()
-            except SandgateError as error:
-                raise Refused(str(error)) from error
-            except GitFailed as failed:
-                log.warning("push_not_read", repository=coming.grant.name, error=str(failed))
-                raise Refused(f"the push can't be read: {failed}") from failed
-            yield taken
+            yield await _refused(coming, self._taking(coming, incoming).taken())
+
+    async def again(self, coming: Coming, taken: Taken) -> Taken:
+        """The same, when it was read beside a mirror that is behind, and that may matter.
+
+        Raises: Refused.
+        """
+        return await _refused(coming, self._taking(coming, taken.incoming).again(taken))
+
+    def _taking(self, coming: Coming, incoming: Incoming) -> Taking:
+        return Taking(coming, incoming, self._host, self.mirrors, self._looking)
 
     async def absorb(self, taken: Taken, moved: Sequence[Moved]) -> None:
         """The host has taken these: so does the mirror, which then needn't fetch them."""
@@ -88,3 +90,14 @@ class Quarantine:
         task = asyncio.ensure_future(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
+
+
+async def _refused(coming: Coming, taking: Awaitable[Taken]) -> Taken:
+    """What goes wrong, as a sentence for the agent. Raises: Refused; BodyError as the body does."""
+    try:
+        return await taking
+    except SandgateError as error:
+        raise Refused(str(error)) from error
+    except GitFailed as failed:
+        log.warning("push_not_read", repository=coming.grant.name, error=str(failed))
+        raise Refused(f"the push can't be read: {failed}") from failed

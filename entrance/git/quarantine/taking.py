@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import cast
 
@@ -41,6 +41,8 @@ class Asked:
 
     listing: Listing | None
     why: str = ""
+    behind: frozenset[str] = frozenset()
+    """Where branches and tags are that the mirror lacks: more may seem new than is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,13 @@ class Taken:
     """The name of a honeytoken that is in it; empty when there is none."""
     ms: dict[str, int] = field(default_factory=dict)
     """How long each step took. They overlap."""
+
+    def may_mislead(self, *, found: bool) -> bool:
+        """Whether it is to be read again beside a mirror as the host: something was `found`, or seems
+        new, that only the mirror lacks. Nothing else can come of one that is merely behind.
+        """
+        behind = self.asked.behind
+        return bool(behind) and (found or any(one.oid in behind for one in self.brought.commits))
 
 
 class Taking:
@@ -73,11 +82,11 @@ class Taking:
 
     async def taken(self) -> Taken:
         """All of it. Raises: Refused, SandgateError, GitFailed; BodyError as the body does."""
-        coming, grant = self._coming, self._coming.grant
+        grant, hash_name = self._coming.grant, self._coming.head.hash_name
         secret = await self._host.secret_for(grant)
-        origin = Origin(self._host.address(grant), coming.head.hash_name, secret)
+        origin = Origin(self._host.address(grant), hash_name, secret)
         mirror = self._mirrors.of(origin.url, origin.hash_name)
-        asking = asyncio.ensure_future(self._ask(origin))
+        asking = asyncio.ensure_future(self._ask(origin, mirror))
         try:
             if not mirror.digest:
                 await asking
@@ -87,25 +96,52 @@ class Taking:
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
+        if asked.behind and isinstance(received, Refused):
+            asked = await self._caught_up(origin, asked)
         with self._timed("read"):
             received, seen = await self._seen(origin, mirror, received)
+        if asked.behind and seen.broken:
+            asked = await self._caught_up(origin, asked)
+            received, seen = await self._seen(origin, mirror, received)
+        return self._as_taken(received, mirror, asked, seen)
+
+    async def again(self, taken: Taken) -> Taken:
+        """The same push, read beside a mirror that is as the host. Raises: as `taken`."""
+        grant, hash_name = self._coming.grant, self._coming.head.hash_name
+        secret = await self._host.secret_for(grant)
+        origin = Origin(self._host.address(grant), hash_name, secret)
+        self._ms |= taken.ms
+        asked = await self._caught_up(origin, taken.asked)
+        with self._timed("read_again"):
+            received, seen = await self._seen(origin, taken.mirror, taken.received)
+        return self._as_taken(received, taken.mirror, asked, seen)
+
+    def _as_taken(self, received: Received, mirror: Mirror, asked: Asked, seen: Result) -> Taken:
         if seen.trouble:
             raise Refused(seen.trouble)
-        brought = _brought(coming, received, seen)
+        brought = _brought(self._coming, received, seen)
         return Taken(
             self._incoming, received, mirror, brought, asked, canary=seen.canary, ms=self._ms
         )
 
-    async def _ask(self, origin: Origin) -> Asked:
-        """Ask the host what it has, and have the mirror as fresh. Raises: Unavailable."""
+    async def _caught_up(self, origin: Origin, asked: Asked) -> Asked:
+        with self._timed("refresh"):
+            await self._mirrors.fresh(origin, asked.listing)
+        return replace(asked, behind=frozenset())
+
+    async def _ask(self, origin: Origin, mirror: Mirror) -> Asked:
+        """Ask the host what it has, and have the mirror fresh enough. Raises: Unavailable."""
         with self._timed("ask"):
             try:
                 asked = Asked(await self._host.listing(self._coming.grant, origin.hash_name))
             except SandgateError as error:
                 asked = Asked(None, str(error))
-        with self._timed("refresh"):
-            await self._mirrors.fresh(origin, asked.listing)
-        return asked
+        listing = asked.listing
+        if listing is not None and listing.digest != mirror.digest:
+            lacks = await asyncio.to_thread(mirror.lacks, listing)
+            if lacks:
+                return replace(asked, behind=lacks)
+        return await self._caught_up(origin, asked)
 
     async def _received(self, mirror: Mirror) -> Received | Refused:
         """A refusal that may be the mirror's fault, which may be stale or damaged, is given back."""

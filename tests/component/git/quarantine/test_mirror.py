@@ -1,0 +1,155 @@
+"""The mirror that pushes are looked at beside: fresh, whole, and never a sandbox's to read."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.component.git.test_push import OWN, push
+from tests.servers.git import Door
+
+
+def mirror(at_door: Door) -> Path:
+    """The only one that there is."""
+    [folder] = (at_door.kept / "mirrors").glob("*-sha*")
+    return folder
+
+
+def by_git_itself(at_door: Door) -> int:
+    """How many of the host's requests came from a git of the door's."""
+    return sum("sandgate" not in headers["User-Agent"] for _, headers in at_door.host_saw)
+
+
+async def pushed(at_door: Door, clone: Path, name: str) -> None:
+    said = await push(at_door, clone, f"HEAD:{OWN}/{name}")
+    assert said.code == 0, said.text
+
+
+async def test_what_the_host_took_is_not_fetched_again(at_door: Door) -> None:
+    clone = await at_door.clone()
+    await at_door.commit(clone)
+    await pushed(at_door, clone, "one")
+    before = by_git_itself(at_door)
+
+    for number in range(3):
+        await at_door.commit(clone, content=b"%d\n" % number)
+        await pushed(at_door, clone, "one")
+
+    assert by_git_itself(at_door) == before
+    assert "refresh" in at_door.audit.decisions("git_push")[-1].detail["ms"]
+
+
+async def test_what_somebody_else_rewrote_is_fetched_before_it_is_judged(at_door: Door) -> None:
+    clone = await at_door.clone()
+    await at_door.commit(clone)
+    await pushed(at_door, clone, "one")
+    small = at_door.root / "small.git"
+    tree = await at_door.git.ok("-C", small, "rev-parse", "main^{tree}")
+    other = await at_door.git.ok("-C", small, "commit-tree", "-m", "Another", tree)
+    await at_door.git.ok("-C", small, "update-ref", "refs/heads/main", other)
+    before = by_git_itself(at_door)
+
+    await at_door.commit(clone, content=b"more\n")
+    await pushed(at_door, clone, "one")
+
+    assert by_git_itself(at_door) > before
+    assert other in (mirror(at_door) / "sandgate-listed").read_text()
+
+
+async def test_commits_that_somebody_else_pushed_meanwhile_are_not_taken_for_the_runs(
+    at_door: Door,
+) -> None:
+    """The mirror lacks a branch that the push builds on: what seems new is looked at again."""
+    clone = await at_door.clone()
+    await at_door.commit(clone)
+    await pushed(at_door, clone, "one")
+    theirs = await at_door.commit(clone, "theirs.txt")
+    await at_door.git.ok("push", "-q", at_door.root / "small.git", "HEAD:theirs", cwd=clone)
+    await at_door.git.ok("fetch", "-q", "origin", cwd=clone)
+    await at_door.commit(clone, "ours.txt")
+
+    await pushed(at_door, clone, "one")
+
+    told = at_door.audit.decisions("git_push")[-1].detail
+    assert (told["commits"], told["files"]) == (1, ["ours.txt"])
+    assert theirs not in str(told["updates"])
+
+
+def _no_pack(folder: Path) -> None:
+    shutil.rmtree(folder / "objects" / "pack")
+
+
+def _torn_pack(folder: Path) -> None:
+    for pack in (folder / "objects" / "pack").glob("*.pack"):
+        pack.chmod(0o600)
+        pack.write_bytes(pack.read_bytes()[:60])
+
+
+def _no_head(folder: Path) -> None:
+    (folder / "HEAD").unlink()
+
+
+def _torn_refs(folder: Path) -> None:
+    for ref in (folder / "refs" / "heads").rglob("*"):
+        if ref.is_file():
+            ref.write_text("nonsense\n")
+    (folder / "packed-refs").write_text("nonsense\n")
+
+
+def _empty(folder: Path) -> None:
+    for each in folder.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [_no_pack, _torn_pack, _no_head, _torn_refs, _empty, shutil.rmtree],
+    ids=lambda damage: damage.__name__,
+)
+async def test_a_damaged_mirror_is_made_anew_within_the_push(
+    at_door: Door, damage: Callable[[Path], object]
+) -> None:
+    clone = await at_door.clone()
+    await at_door.commit(clone, "long.txt", b"".join(b"%d\n" % each for each in range(5000)))
+    await pushed(at_door, clone, "one")
+    damage(mirror(at_door))
+    await at_door.commit(clone, "long.txt", b"".join(b"%d\n" % each for each in range(5001)))
+
+    await pushed(at_door, clone, "one")
+
+    listed = (mirror(at_door) / "sandgate-listed").read_text()
+    assert "refs/heads/main" in listed
+
+
+async def test_a_repository_that_became_another_is_mirrored_as_that(at_door: Door) -> None:
+    """The host made it anew, with other hashes, at the same place."""
+    clone = await at_door.clone()
+    await at_door.commit(clone)
+    await pushed(at_door, clone, "one")
+    seed, small = at_door.git.home / "seed", at_door.root / "small.git"
+    shutil.rmtree(small)
+    await at_door.git.ok("init", "-q", "--object-format=sha256", "-bmain", seed)
+    await at_door.commit(seed, "seed.txt")
+    await at_door.git.ok("clone", "-q", "--bare", seed, small)
+    await at_door.git.ok("-C", small, "config", "http.receivepack", "true")
+    again = await at_door.clone(folder="again")
+    await at_door.commit(again)
+
+    await pushed(at_door, again, "two")
+
+
+async def test_what_the_host_has_removed_is_not_to_be_had_from_the_mirror(at_door: Door) -> None:
+    """CASE-59: a fetch never reaches the mirror, and only the host answers it."""
+    clone = await at_door.clone()
+    gone = await at_door.commit(clone)
+    await pushed(at_door, clone, "one")
+    small = at_door.root / "small.git"
+    await at_door.git.ok("-C", small, "update-ref", "-d", f"{OWN}/one")
+    await at_door.git.ok("-C", small, "gc", "-q", "--prune=now")
+    other = await at_door.clone(folder="other")
+
+    said = await at_door.git("fetch", "origin", gone, cwd=other)
+
+    assert said.code != 0
+    assert (await at_door.git("cat-file", "-e", gone, cwd=mirror(at_door))).code == 0
