@@ -21,6 +21,15 @@ from orchestrator.runner.world import World
 
 log = structlog.get_logger()
 
+
+class HostAway(Unavailable):
+    """It is the git host that can't be reached, or is busy."""
+
+    def __init__(self, error: Unavailable, branch: str) -> None:
+        super().__init__(str(error), retry_after_s=error.retry_after_s)
+        self.branch = branch
+
+
 PATIENCE_S = 600.0
 """So long a run waits in settling for a host that can't be reached."""
 EARLIER_RUNS = 50
@@ -35,10 +44,14 @@ async def propose(world: World, run: Run) -> Run:
         return run
     try:
         came = await _proposed(world, run)
-    except Unavailable as error:
-        if _waited_s(world, run) < PATIENCE_S:
-            raise
-        came = PullRequest(none=str(error), failed=True)
+    except HostAway as error:
+        left_s = PATIENCE_S - _waited_s(world, run)
+        if left_s > 0:
+            wait_s = error.retry_after_s
+            raise Unavailable(
+                str(error), retry_after_s=None if wait_s is None else min(wait_s, left_s)
+            ) from error
+        came = PullRequest(error.branch, none=str(error), failed=True)
     return await _noted(world, run, came)
 
 
@@ -75,8 +88,8 @@ async def _proposed(world: World, run: Run) -> PullRequest | None:
     wanted = Proposal(branch, task.base_branch, packet_title(task), packet)
     try:
         made = await world.githosts.propose(grant, wanted)
-    except Unavailable:
-        raise
+    except Unavailable as error:
+        raise HostAway(error, branch) from error
     except SandgateError as error:
         log.warning("pull_request_not_opened", run=run.id, branch=branch, error=str(error))
         return PullRequest(branch, none=str(error), failed=True)

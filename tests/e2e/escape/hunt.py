@@ -75,11 +75,11 @@ def key_files(keys: Path) -> dict[str, bytes]:
         f"{file.name}{f' line {number}' if number else ''}": line
         for file in keys.iterdir()
         if file.suffix != ".pub"
-        for number, line in enumerate(_secret_parts(file.read_bytes().strip()))
+        for number, line in enumerate(secret_parts(file.read_bytes().strip()))
     }
 
 
-def _secret_parts(content: bytes) -> list[bytes]:
+def secret_parts(content: bytes) -> list[bytes]:
     """The whole of it; of a PEM its lines, without those that say what it is.
 
     The last of several is the public key, which is in the certificate, too.

@@ -13,8 +13,9 @@ from docker.models.containers import Container
 
 from entrance.vault.forms import forms_of
 from tests.e2e.escape.agent import Agent
-from tests.e2e.escape.hunt import key_files
+from tests.e2e.escape.hunt import key_files, secret_parts
 from tests.e2e.house import House
+from tests.servers.githosts.github import app_key
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(240)]
 
@@ -69,10 +70,16 @@ def test_no_secret_lies_anywhere_but_in_the_key_folder(
     environment that it was made with, which only the host can see. A run's token is dead after it;
     it may lie on the task's own disk if its agent puts it there, and does not if it doesn't.
     """
-    home, agent = hired.here.home, leaver()
+    home, app = hired.here.home, app_key()[0]
+    kind = {"hosts": ["github.com"], "kind": "github-app:1"}
+    hired.runner.put("/api/secrets/hub", {"value": app, **kind})
+    agent = leaver()
     label: dict[str, str | list[str] | bool] = {"label": f"sandgate.installation={hired.here.name}"}
     own = {"its execd": agent.execd_token.encode(), "its run token": agent.run_token.encode()}
-    kept = key_files(hired.here.keys)
+    kept = {
+        **key_files(hired.here.keys),
+        **{f"the App's {number}": line for number, line in enumerate(secret_parts(app.encode()))},
+    }
     containers = engine.containers.list(filters=label)
     assert in_text(inspected(containers), {**kept, "token": own["its run token"]}) == []
     logs = "".join(one.logs().decode(errors="replace") for one in containers)

@@ -101,6 +101,28 @@ async def test_a_host_that_stays_away_is_given_up_said_and_tried_again_by_a_pers
     assert URL in said(world)[f"Pull request of run {run.id}"]
 
 
+async def test_a_busy_host_is_not_waited_for_beyond_the_runs_patience(world: FakeWorld) -> None:
+    run = await settling(world)
+    world.clock.advance(PATIENCE_S - 20)
+    world.githosts.troubles = [Unavailable("a rate limit", retry_after_s=3600)]
+    with pytest.raises(Unavailable) as busy:
+        await settle(world.world(), run)
+    assert busy.value.retry_after_s == 20
+
+
+async def test_it_is_the_git_host_alone_whose_absence_is_given_up(world: FakeWorld) -> None:
+    run = await settling(world)
+    world.clock.advance(PATIENCE_S + 1)
+    world.tracker.down = True
+    with pytest.raises(Unavailable):
+        await settle(world.world(), run)
+    world.tracker.down = False
+    await settle(world.world(), await world.runs.get(run.id))
+    ended = await world.runs.get(run.id)
+    assert ended.pull_request
+    assert ended.pull_request.url == URL
+
+
 async def test_a_credential_that_may_not_is_said_at_once(world: FakeWorld) -> None:
     run = await settling(world)
     world.githosts.troubles = [Forbidden("our credential may not do this")]
