@@ -1,13 +1,15 @@
-"""A process that decides about a held push and sends it: `python -m tests.component.pushes.releaser PLAN`.
+"""Processes that decide about a held push and send it: `python -m tests.component.pushes.releaser`.
 
-Everything that it changes lies in files, and at a real git host. It may be told to kill itself, as by
+It reads the names of plans, a line each, has each done by a process of its own, and prints its exit code.
+Everything that they change lies in files, and at a real git host. One may be told to kill itself, as by
 `kill -9`, just before or just after the n-th change of the world.
 """
 
-import argparse
 import asyncio
 import os
 import signal
+import sys
+import traceback
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -237,11 +239,26 @@ def is_over(item: Approval) -> bool:
     return item.state not in OPEN and not item.came.get(OWED)
 
 
+def done(plan: Path) -> int:
+    """Have it done by a child, which has all that is imported here already; its exit code."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        os.dup2(2, 1)  # what is logged is not for whoever waits for the code
+        try:
+            asyncio.run(act(PLAN.validate_json(plan.read_bytes())))
+            code = 0
+        except BaseException:  # noqa: BLE001 - told by its exit code, and not as this process
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("plan", type=Path)
-    given = parser.parse_args()
-    asyncio.run(act(PLAN.validate_json(given.plan.read_bytes())))
+    for line in sys.stdin:
+        os.write(1, f"{done(Path(line.strip()))}\n".encode())
 
 
 if __name__ == "__main__":

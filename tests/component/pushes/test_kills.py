@@ -1,7 +1,9 @@
 """A runner that is killed at any step of a release: the push reaches the host once, and nothing is lost."""
 
 import asyncio
+import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,15 +22,35 @@ STEPS = 14
 """One more than there are changes of the world from a person's word to its end."""
 
 
-async def run(plan: Plan) -> int:
-    """Have it done by a process of its own; its exit code."""
-    path = plan.folder / "plan.json"
-    path.write_bytes(PLAN.dump_json(plan))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.component.pushes.releaser", str(path)
-    )
-    async with asyncio.timeout(60):
-        return await process.wait()
+class Releaser:
+    """Has plans done by processes of their own."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    async def run(self, plan: Plan) -> int:
+        """Its exit code."""
+        path = plan.folder / "plan.json"
+        path.write_bytes(PLAN.dump_json(plan))
+        async with asyncio.timeout(60):
+            return await asyncio.to_thread(self._run, path)
+
+    def _run(self, path: Path) -> int:
+        told, said = self._process.stdin, self._process.stdout
+        assert told
+        assert said
+        told.write(f"{path}\n".encode())
+        told.flush()
+        return int(said.readline())
+
+
+@pytest.fixture(scope="module")
+def releaser() -> Iterator[Releaser]:
+    command = [sys.executable, "-m", "tests.component.pushes.releaser"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield Releaser(process)
+        assert process.stdin
+        process.stdin.close()
 
 
 def items(folder: Path) -> list[dict[str, object]]:
@@ -43,13 +65,13 @@ def sent(held: Held) -> int:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(1, STEPS + 1))
 async def test_a_kill_at_any_step_of_a_release_is_made_good(
-    held: Held, at: int, *, after: bool
+    held: Held, releaser: Releaser, at: int, *, after: bool
 ) -> None:
     plan = Plan(held.folder, held.url, at, after)
-    code = await run(plan)
+    code = await releaser.run(plan)
     assert code in {0, KILLED}
     assert (code == 0) == (at == STEPS), "the steps are counted"
-    assert await run(replace(plan, at=0)) == 0
+    assert await releaser.run(replace(plan, at=0)) == 0
     assert sent(held) == 1
     assert (await held.refs())[REF] == held.commit
     (item,) = items(held.folder)
@@ -71,11 +93,11 @@ async def test_a_kill_at_any_step_of_a_release_is_made_good(
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(1, 7))
 async def test_a_kill_while_a_push_is_denied_is_made_good(
-    held: Held, at: int, *, after: bool
+    held: Held, releaser: Releaser, at: int, *, after: bool
 ) -> None:
     plan = Plan(held.folder, held.url, at, after, verb="deny")
-    assert await run(plan) in {0, KILLED}
-    assert await run(replace(plan, at=0)) == 0
+    assert await releaser.run(plan) in {0, KILLED}
+    assert await releaser.run(replace(plan, at=0)) == 0
     assert held.posts == [], "the host heard nothing of it"
     (item,) = items(held.folder)
     assert item["state"] == "denied"
@@ -87,13 +109,13 @@ async def test_a_kill_while_a_push_is_denied_is_made_good(
 
 
 async def test_a_kill_while_half_of_it_is_sent_is_made_good_when_nothing_has_arrived(
-    held: Held,
+    held: Held, releaser: Releaser
 ) -> None:
     plan = Plan(held.folder, held.url, midway=True)
-    assert await run(plan) == KILLED
+    assert await releaser.run(plan) == KILLED
     assert sent(held) == 1, "the host has heard of it"
     assert REF not in await held.refs()
-    assert await run(replace(plan, midway=False)) == 0
+    assert await releaser.run(replace(plan, midway=False)) == 0
     assert (await held.refs())[REF] == held.commit
     (item,) = items(held.folder)
     assert item["state"] == "released"
