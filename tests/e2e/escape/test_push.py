@@ -35,6 +35,13 @@ PUSHES = {
         ELSEWHERE,
     ),
 }
+FORGED = {
+    "no run": ("SANDGATE_RUN=", "doesn't say which run made it"),
+    "another task's run": ("SANDGATE_RUN=a-run-of-somebody", "Agent-Run of another task"),
+    "another task": ("SANDGATE_TASK=DEMO/DEMO-999", "another Agent-Task"),
+    "another model": ("SANDGATE_MODEL=anthropic:a-better-one", "another Agent-Model"),
+    "another committer": ("GIT_COMMITTER_NAME=Ada", "made in another's name"),
+}
 RAW_REFS = ("refs/heads/agent/{item}/../../main", "refs/heads/agent/{item}//main", "HEAD", "main")
 
 
@@ -97,6 +104,25 @@ def test_a_ref_that_git_would_not_send_is_refused(mole: Agent, host: Host, ref: 
     tried = mole.attempt(lambda: send(mole, ask))
     assert f"ng {name} " in tried.got[0]
     tried.refused_once("git_push")
+    assert host.refs() == before
+
+
+@pytest.mark.parametrize("claim", FORGED)
+def test_a_commit_that_claims_to_come_from_elsewhere_is_refused(
+    mole: Agent, host: Host, claim: str
+) -> None:
+    """A commit that names no run, or another's run, task, model or name, is refused."""
+    variable, reason = FORGED[claim]
+    before = host.refs()
+    push = f"git push origin HEAD:refs/heads/agent/{mole.item}/forged"
+    commit = f"{variable} git commit -q --allow-empty -m forged"
+    script = (
+        f"git checkout -q --detach && {commit} && {push}; code=$?; git checkout -q -; exit $code"
+    )
+    tried = mole.attempt(lambda: mole.do(script))
+    assert tried.got.code != 0
+    assert reason in tried.got.output
+    assert reason in tried.refused_once("git_push")["reason"]
     assert host.refs() == before
 
 
