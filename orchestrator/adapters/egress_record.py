@@ -1,14 +1,16 @@
 """What the egress log knows of attempts at the internet, for rules that are tried on it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from entrance.errors import Unavailable
-from orchestrator.domain.access import Attempt
+from orchestrator.domain.access import Attempt, RecordedCall
 from orchestrator.egress.query import Limits, query
 from orchestrator.egress.statement import QueryRefused
 
@@ -22,6 +24,13 @@ WHERE door = 'egress' AND kind IN ('http', 'connect') AND decision != 'allow'
   AND decided_at >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}'
 ORDER BY seq DESC
 """
+_CALLS = """
+SELECT decided_at, subject, detail->>'$.arguments_sha256', detail->>'$.arguments', run
+FROM attempts
+WHERE door = 'mcp' AND kind = 'tool_call' AND decision = 'hold'
+  AND decided_at >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}'
+ORDER BY seq DESC
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +40,43 @@ class RecordedAttempts:
     folder: Path
 
     async def attempts(self, since: datetime) -> Sequence[Attempt]:
-        return await asyncio.to_thread(self._read, since.astimezone(UTC))
+        return await asyncio.to_thread(
+            self._read, _SQL.format(since=since.astimezone(UTC)), _attempt
+        )
 
-    def _read(self, since: datetime) -> list[Attempt]:
+    async def calls(self, since: datetime) -> Sequence[RecordedCall]:
+        sql = _CALLS.format(since=since.astimezone(UTC))
+        return await asyncio.to_thread(self._read, sql, _call)
+
+    def _read[T](self, sql: str, made: Callable[[Sequence[Any]], T]) -> list[T]:
         try:
-            with query(self.folder, _SQL.format(since=since), limits=LIMITS) as answer:
-                return [_attempt(row) for row in answer.rows()]
+            with query(self.folder, sql, limits=LIMITS) as answer:
+                return [made(row) for row in answer.rows()]
         except QueryRefused as error:
             raise Unavailable(f"the egress log can't be read: {error}") from error
+
+
+def _call(row: Sequence[Any]) -> RecordedCall:
+    at, subject, sha256, text, run = row
+    connection, _, tool = str(subject or "").partition("/")
+    decided = datetime.fromisoformat(at)
+    return RecordedCall(
+        at=decided if decided.tzinfo else decided.replace(tzinfo=UTC),
+        connection=connection,
+        tool=tool,
+        sha256=sha256 or "",
+        arguments=_arguments(text),
+        run=run or "",
+    )
+
+
+def _arguments(text: str | None) -> Mapping[str, Any] | None:
+    """None when they were not kept whole."""
+    try:
+        read = orjson.loads(text or "")
+    except orjson.JSONDecodeError:
+        return None
+    return read if isinstance(read, dict) else None
 
 
 def _attempt(row: Sequence[Any]) -> Attempt:

@@ -71,9 +71,7 @@ class ApprovalRoutes:
         """
         body = await body_of(request, Opening)
         try:
-            found = await self.deciding.try_on_record(
-                request.match_info["item"], Edits(body.host, tuple(body.paths))
-            )
+            found = await self.deciding.try_on_record(request.match_info["item"], _edits(body))
         except ValueError as error:
             raise BadInput(str(error)) from error
         return web.json_response(asdict(found))
@@ -90,7 +88,7 @@ class ApprovalRoutes:
             verb=Verb(request.match_info["verb"]),
             user=body.user,
             note=body.note.strip(),
-            edits=Edits(body.host, tuple(body.paths)),
+            edits=_edits(body),
             scope=body.scope,
             until=self._until(body.until),
         )
@@ -128,6 +126,10 @@ class ApprovalRoutes:
         if until is not None and until <= self.deciding.clock.now():
             raise BadInput("until: it is over already")
         return until
+
+
+def _edits(body: Opening) -> Edits:
+    return Edits(body.host, tuple(body.paths), body.arguments, body.bounds)
 
 
 def approval_json(item: Approval) -> dict[str, Any]:

@@ -150,6 +150,10 @@ class Opening(Body):
     """Another host than was asked for, or `*.name` for every one below it."""
     paths: list[str] = Field(default=[], max_length=50)
     """Other paths than were asked for; `*` is anything in a segment, `**` anything at all."""
+    arguments: dict[str, Any] | None = None
+    """Of a tool call: these arguments in place of its own."""
+    bounds: dict[str, Any] | None = None
+    """Of a rule for tool calls: the JSON Schema that arguments have to fit; None: these very ones."""
 
 
 class Verdict(Opening):

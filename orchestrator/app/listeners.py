@@ -35,6 +35,7 @@ from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
+from orchestrator.app.calls import Calls
 from orchestrator.app.parts import Parts
 from orchestrator.app.polarion import BotTokens, PolarionPeople, host_of
 from orchestrator.app.pushes import Pushes, folder_of
@@ -49,7 +50,13 @@ STOP_S = 2.0
 
 
 async def open_door(
-    settings: Settings, parts: Parts, stack: AsyncExitStack, alarm: Alarm, pushes: Pushes
+    settings: Settings,
+    parts: Parts,
+    stack: AsyncExitStack,
+    alarm: Alarm,
+    *,
+    pushes: Pushes,
+    calls: Calls,
 ) -> web.AppRunner:
     """Let sandboxes in, with the tokens of runs that are going on. `stack` closes it at the latest."""
     tools = PolarionTools(
@@ -59,6 +66,7 @@ async def open_door(
         now=parts.world.clock.now,
         access=parts.inbox.asking if parts.inbox.policy else None,
         held=pushes.inbox,
+        open_items=parts.inbox.asking.items,
     )
     outbound = door.Outbound(
         git=pushes.http,
@@ -76,7 +84,9 @@ async def open_door(
         outbound=outbound,
         pushes=Keeping(folder_of(settings), pushes.inbox, parts.witness),
         tokens=parts.tokens,
+        judge=calls.judge,
     )
+    calls.released.serve([tools])
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
     )
@@ -107,6 +117,7 @@ async def open_api(
     posture: PostureRoutes,
     board: Board,
     pushes: Pushes,
+    calls: Calls,
     wake: Callable[[str], None],
 ) -> web.AppRunner:
     """Let people in. `stack` closes it at the latest."""
@@ -126,7 +137,8 @@ async def open_api(
     prices = prices_of(settings.models.prices)
     models = ModelRoutes(parts.tracker, parts.vault, prices, providers)
     inbox = parts.inbox
-    deciding = inbox.deciding(settings, parts.tracker, inbox.waking(board), {PUSH: pushes.handling})
+    handlings = {PUSH: pushes.handling, **calls.handlings(pushes.releasing)}
+    deciding = inbox.deciding(settings, parts.tracker, inbox.waking(board), handlings)
     approvals = ApprovalRoutes(inbox.store, deciding, inbox.policy)
     own = settings.api.metrics_token_file
     app = make_api(

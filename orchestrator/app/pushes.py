@@ -1,5 +1,6 @@
 """Held pushes: kept by the door, asked of people, and sent when they say so."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from entrance.git.upstream import GitHost, client_session
 from entrance.vault.repositories import VaultRepositories
 from orchestrator.adapters.held_pushes import HeldPushFiles
 from orchestrator.app.parts import Parts
+from orchestrator.approvals.ports import Sending
 from orchestrator.approvals.push_sending import PushSending
 from orchestrator.approvals.pushes import HeldPushes, PushHandling
 from orchestrator.approvals.releasing import Releasing
@@ -46,9 +48,13 @@ def folder_of(settings: Settings) -> Path:
 
 
 async def make_pushes(
-    settings: Settings, parts: Parts, stack: AsyncExitStack, waking: Waking
+    settings: Settings,
+    parts: Parts,
+    stack: AsyncExitStack,
+    waking: Waking,
+    others: Mapping[str, Sending],
 ) -> Pushes:
-    """Put it together; `stack` closes what was opened."""
+    """Put it together; `stack` closes what was opened. `others` are sent by the same releases."""
     http = await stack.enter_async_context(client_session())
     inbox, clock = parts.inbox, parts.world.clock
     packs = HeldPacks(folder_of(settings) / HELD)
@@ -64,6 +70,7 @@ async def make_pushes(
         forget=credentials.forget,
         arrived=partial(push_arrived, parts.world),
     )
-    settling = Settling(inbox.store, parts.tracker, waking, {PUSH: sending})
-    releasing = Releasing(inbox.store, clock, parts.log, {PUSH: sending}, settling)
+    sendings: dict[str, Sending] = {PUSH: sending, **others}
+    settling = Settling(inbox.store, parts.tracker, waking, sendings)
+    releasing = Releasing(inbox.store, clock, parts.log, sendings, settling)
     return Pushes(http, kept, HeldPushes(inbox.asking.items, kept), releasing)

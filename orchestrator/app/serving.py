@@ -22,6 +22,7 @@ from orchestrator.adapters.webhook import Webhook
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
+from orchestrator.app.calls import make_calls
 from orchestrator.app.listeners import board_of, open_api, open_door, open_recorder
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.posture import proving_of
@@ -29,6 +30,7 @@ from orchestrator.app.pushes import make_pushes
 from orchestrator.app.sandboxes import ENGINE_S, MIB, bridge_of, harnesses_there, seccomp_of
 from orchestrator.app.watching import make_watching
 from orchestrator.disks import DiskWatch, Retention
+from orchestrator.domain.kinds import CALL
 from orchestrator.guard import Guard
 from orchestrator.janitor import Janitor
 from orchestrator.log_files import LogFiles
@@ -74,8 +76,10 @@ async def serve(settings: Settings) -> None:
         await janitor.restore()
         recorder = await open_recorder(settings, parts, stack, freezing)
         board = board_of(settings, parts, reconciler.waits, queue.add)
-        pushes = await make_pushes(settings, parts, stack, parts.inbox.waking(board))
-        door = await open_door(settings, parts, stack, freezing, pushes)
+        calls = await make_calls(parts)
+        waking, sendings = parts.inbox.waking(board), {CALL: calls.sending}
+        pushes = await make_pushes(settings, parts, stack, waking, sendings)
+        door = await open_door(settings, parts, stack, freezing, pushes=pushes, calls=calls)
         api = await open_api(
             settings,
             parts,
@@ -85,13 +89,14 @@ async def serve(settings: Settings) -> None:
             posture=PostureRoutes(proving),
             board=board,
             pushes=pushes,
+            calls=calls,
             wake=queue.add,
         )
         log.info("runner_ready", name=settings.name)
         async with asyncio.TaskGroup() as tasks:
             of_runs: list[Loop] = [guard, posture, proving, janitor, queue, watcher, freezing]
             others = [*_of_the_machine(settings, parts, janitor), watching.following]
-            others.append(pushes.releasing)
+            others += [pushes.releasing, calls.rules]
             loops = [tasks.create_task(loop.run()) for loop in (*of_runs, *others)]
             await stop.wait()
             log.info("runner_stops", name=settings.name)

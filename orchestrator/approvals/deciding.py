@@ -12,14 +12,15 @@ import structlog
 
 from entrance.errors import Conflict, Forbidden, NotFound, Unavailable
 from entrance.session import RunId
-from orchestrator.approvals.handling import Decision, Granted, Handling
+from orchestrator.approvals.handling import Decision, Granted, Handling, Record
 from orchestrator.approvals.ports import ApprovalStore, Recorded
 from orchestrator.approvals.waking import Waking
-from orchestrator.domain.access import BackTest, Edits, back_test
+from orchestrator.domain.access import BackTest, Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb, Verdict
 from orchestrator.domain.inbox import comment_when_decided
 from orchestrator.domain.kinds import conflict_of, decided, kind_of
 from orchestrator.domain.supervision import AGENTS
+from orchestrator.domain.two_people import first_of_two
 from orchestrator.ports import Clock, Runs, Tracker
 
 log = structlog.get_logger()
@@ -54,7 +55,8 @@ class Deciding:
     async def decide(self, item: str, decision: Decision) -> Decided:
         """Do what a person decides.
 
-        Raises: NotFound; Conflict (decided already, or not of this kind); Forbidden (an agent);
+        Raises: NotFound; Conflict (decided already, not of this kind, or by the same of two people);
+        Forbidden (an agent);
         ValueError (the edits).
         """
         before = await self.store.get(item)
@@ -65,6 +67,10 @@ class Deciding:
         granted = Granted()
         if decision.verb in _OPENING:
             granted = handling.granted(before, decision, live=await self._live(before.run))
+            if first := first_of_two(before, granted.what, by, self.clock.now()):
+                await self.store.replace(first)
+                log.info("approval_half_given", item=item, by=by, run=before.run)
+                return Decided(first, in_force=False, woken=False)
         after = decided(before, self._verdict(decision, by, granted))
         await self.store.replace(after)
         log.info("approval_decided", item=item, verb=decision.verb, by=by, run=before.run)
@@ -83,10 +89,9 @@ class Deciding:
         can't be read).
         """
         found = await self.store.get(item)
-        rule = self._handling(found).rule(found, edits)
-        attempts = await self.recorded.attempts(self.clock.now() - LOOKED_BACK)
         denied = await self.store.listed(ApprovalState.DENIED, DENIED_LOOKED_AT)
-        return back_test(rule, attempts, denied)
+        record = Record(self.recorded, self.clock.now() - LOOKED_BACK, denied)
+        return await self._handling(found).tried(found, edits, record)
 
     def _verdict(self, decision: Decision, by: str, granted: Granted) -> Verdict:
         return Verdict(

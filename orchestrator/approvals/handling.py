@@ -1,13 +1,20 @@
 """What the inbox does about one kind of item when a person decides: each kind has its own."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from orchestrator.domain.access import Edits, granted_of, rule_of, wanted_from
+from orchestrator.approvals.ports import Recorded
+from orchestrator.domain.access import (
+    BackTest,
+    Edits,
+    back_test,
+    granted_of,
+    rule_of,
+    wanted_from,
+)
 from orchestrator.domain.approval import IN_FORCE, Approval, Scope, ScopeKind, Verb
-from proxy.policy import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,15 @@ class Put:
     woken: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a rule is tried on: what was recorded since then, and what people have denied."""
+
+    recorded: Recorded
+    since: datetime
+    denied: Sequence[Approval]
+
+
 class Handling(Protocol):
     """One kind's."""
 
@@ -57,8 +73,11 @@ class Handling(Protocol):
         """
         ...
 
-    def rule(self, item: Approval, edits: Edits) -> Rule:
-        """The rule that would stand for it. Raises: ValueError, also where there are no such rules."""
+    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
+        """What the rule that would stand for it would have let through lately.
+
+        Raises: ValueError, also where there are no such rules; Unavailable.
+        """
         ...
 
     async def put(self, before: Approval, after: Approval) -> Put:
@@ -79,18 +98,20 @@ class EgressHandling:
         return Granted(
             granted_of(rule),
             to=item.run if live and not standing else "",
-            scope=_scope(item, decision.scope) if standing else None,
+            scope=scope_of(item, decision.scope) if standing else None,
             until=decision.until if standing else None,
         )
 
-    def rule(self, item: Approval, edits: Edits) -> Rule:
-        return rule_of(item.id, wanted_from(item.wanted), edits)
+    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
+        rule = rule_of(item.id, wanted_from(item.wanted), edits)
+        return back_test(rule, await record.recorded.attempts(record.since), record.denied)
 
     async def put(self, before: Approval, after: Approval) -> Put:
         opens = {before.state, after.state} & IN_FORCE
         return Put(after, await self.apply() if opens else True)
 
 
-def _scope(item: Approval, kind: ScopeKind) -> Scope:
+def scope_of(item: Approval, kind: ScopeKind) -> Scope:
+    """Whose runs a standing rule made of the item is for."""
     ids = {"engagement": item.engagement, "agent": item.agent, "project": item.project}
     return Scope(kind, ids[kind])

@@ -1,7 +1,7 @@
 """Items are made: one a run and wish, however often it is asked for; so many a run, and no more."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from entrance.ports import Causes
 from entrance.session import RunId
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import item_id
-from orchestrator.domain.approval import Approval
+from orchestrator.domain.approval import OPEN, Approval
 from orchestrator.domain.inbox import comment_when_asked
 from orchestrator.ports import Clock, Runs, Tracker
 
@@ -85,6 +85,10 @@ class Items:
             return await self.store.get(item.id)
         log.info("approval_asked", item=item.id, run=run, wanted=item.title)
         return item
+
+    async def waiting(self, run: RunId) -> Sequence[Approval]:
+        """The run's items of which it isn't clear yet what comes of them. Raises: Unavailable."""
+        return [one for one in await self.store.of_run(run) if one.state in OPEN]
 
     async def say(self, item: Approval) -> None:
         """On the task, that it waits."""

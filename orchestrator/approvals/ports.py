@@ -9,9 +9,10 @@ from entrance.git.preview import Preview
 from entrance.git.release import Sent, Wanted
 from entrance.git.standing import Stand
 from entrance.log.records import Decided, Traffic
-from entrance.ports import HeldPush, Moved
-from entrance.session import RepoGrant, RunId, TaskId
-from orchestrator.domain.access import Attempt
+from entrance.mcp.policy import Call as Wish
+from entrance.ports import HeldPush, Moved, ToolResult
+from entrance.session import RepoGrant, RunId, Session, TaskId
+from orchestrator.domain.access import Attempt, RecordedCall
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 
 
@@ -52,6 +53,25 @@ class Recorded(Protocol):
 
     async def attempts(self, since: datetime) -> Sequence[Attempt]:
         """Tries to reach the internet since then. Raises: Unavailable."""
+        ...
+
+    async def calls(self, since: datetime) -> Sequence[RecordedCall]:
+        """Tool calls that were held since then. Raises: Unavailable."""
+        ...
+
+
+class Caller(Protocol):
+    """The tools' providers, for calls that a person has allowed; `entrance.mcp.released.Released`."""
+
+    async def trouble(self, session: Session, wanted: Wish) -> str:
+        """Why it can't be called, as a sentence without its end; empty when it can.
+
+        Raises: Unavailable when that can't be told now.
+        """
+        ...
+
+    async def call(self, session: Session, wanted: Wish) -> ToolResult | None:
+        """Call it, once; None when no answer was heard, and it may have been done."""
         ...
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from entrance.errors import Conflict
 from entrance.ports import HeldPush
 from entrance.session import TaskId
-from orchestrator.approvals.handling import Decision, Granted, Put
+from orchestrator.approvals.handling import Decision, Granted, Put, Record
 from orchestrator.approvals.items import Items, Wish
 from orchestrator.approvals.ports import ApprovalStore, KeptPushes
 from orchestrator.approvals.releasing import Releasing
-from orchestrator.domain.access import Edits
-from orchestrator.domain.approval import OPEN, UNDER_WAY, Approval
+from orchestrator.domain.access import BackTest, Edits
+from orchestrator.domain.approval import OPEN, Approval
 from orchestrator.domain.inbox import answer_to_agent
 from orchestrator.domain.kinds import KINDS, PUSH, used_up
 from orchestrator.domain.push import (
@@ -25,7 +25,6 @@ from orchestrator.domain.push import (
     wanted_of,
     what_happens,
 )
-from proxy.policy import Rule
 
 MOST_BYTES_A_TASK = 2 << 30
 """So much may be kept for pushes of one task that nobody has decided about."""
@@ -90,19 +89,13 @@ class PushHandling:
         one = wanted_from(item.wanted)
         return Granted({"sha256": one.sha256, "moved": item.wanted["moved"]})
 
-    def rule(self, item: Approval, edits: Edits) -> Rule:
-        del edits
+    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
+        del edits, record
         raise ValueError(f"{item.id} is a push: {KINDS[PUSH].offers}")
 
     async def put(self, before: Approval, after: Approval) -> Put:
         del before
-        if after.state not in UNDER_WAY:
-            woken = await self.releasing.settling.finish(after)
-            return Put(after, in_force=True, told=True, woken=woken)
-        come = await self.releasing.settled(after, self.patience_s)
-        if come.item.state in UNDER_WAY:
-            return Put(come.item, in_force=False)
-        return Put(come.item, in_force=True, told=True, woken=come.woken)
+        return await self.releasing.put(after, self.patience_s)
 
 
 async def unsettled(store: ApprovalStore, task: TaskId) -> str:

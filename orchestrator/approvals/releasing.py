@@ -16,10 +16,11 @@ import structlog
 from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
 from entrance.git.standing import Place, Stand
 from entrance.log.records import Audit, Outcome
+from orchestrator.approvals.handling import Put
 from orchestrator.approvals.ports import ApprovalStore, Heard, Sending
 from orchestrator.approvals.settling import Settling
 from orchestrator.domain.approval import OPEN, UNDER_WAY, Approval, ApprovalState, Verb
-from orchestrator.domain.kinds import moved_on
+from orchestrator.domain.kinds import kind_of, moved_on
 from orchestrator.domain.release import Later, Seen, Send, Settle, Step, next_step, pause_after
 from orchestrator.ports import Clock
 
@@ -28,13 +29,6 @@ log = structlog.get_logger()
 EVERY_S = 5.0
 OWED_EVERY_S = 60.0
 AT_ONCE = 500
-
-RESULTS: Mapping[Verb, str] = {
-    Verb.ARRIVE: "ok",
-    Verb.DIVERGE: "conflict",
-    Verb.FAIL: "refused",
-}
-"""What the log says came of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +73,16 @@ class Releasing:
             return Settled(item)
         finally:
             self._waits.pop(item.id, None)
+
+    async def put(self, item: Approval, patience_s: float) -> Put:
+        """Put into force what was decided about an item, and wait so long for what comes of it."""
+        if item.state not in UNDER_WAY:
+            woken = await self.settling.finish(item)
+            return Put(item, in_force=True, told=True, woken=woken)
+        come = await self.settled(item, patience_s)
+        if come.item.state in UNDER_WAY:
+            return Put(come.item, in_force=False)
+        return Put(come.item, in_force=True, told=True, woken=come.woken)
 
     async def run(self) -> None:
         """Go on until cancelled; an outage is for the next look."""
@@ -211,7 +215,7 @@ class Releasing:
         came = await self._recorded(item, step, heard)
         after = moved_on(item, step.verb, {**item.came, **came, "words": step.words})
         await self.store.replace(after)
-        log.info("release_settled", item=item.id, state=after.state, words=step.words)
+        log.info("release_settled", item=item.id, state=after.state)
         self._tries.pop(item.id, None)
         woken = await self.settling.finish(after)
         wait = self._waits.get(item.id)
@@ -232,7 +236,9 @@ class Releasing:
         told = sending.told(item, step.verb, step.words)
         detail = heard.detail if heard and heard.verb is step.verb else told
         traffic = heard.traffic if heard else None
-        await self.audit.came_of_it(Outcome(number, RESULTS[step.verb], detail, traffic))
+        await self.audit.came_of_it(
+            Outcome(number, kind_of(item).results[step.verb], detail, traffic)
+        )
         return {"decision": number, "detail": dict(detail)}
 
     async def _postpone(self, item: Approval, step: Later) -> None:

@@ -14,6 +14,8 @@ from orchestrator.ports import Runs
 
 log = structlog.get_logger()
 
+_WAITS = frozenset({Outcome.ASKED, Outcome.HELD})
+
 
 @dataclass(frozen=True, slots=True)
 class Waking:
@@ -25,7 +27,7 @@ class Waking:
     """Has a task that waits for input go on, with these words of this user."""
 
     async def woken(self, item: Approval, words: str) -> bool:
-        """Have the task go on if its agent waits for this: its run ended by asking, and nothing is open.
+        """Have the task go on if its agent waits for this: its run ended so, and nothing is open.
 
         Whether it goes on. Raises: Unavailable when the store is away.
         """
@@ -33,7 +35,7 @@ class Waking:
             run = await self.runs.get(item.run)
         except NotFound:
             return False
-        if run.active or run.outcome is not Outcome.ASKED:
+        if run.active or run.outcome not in _WAITS:
             return False
         latest = await self.runs.latest(item.task)
         others = await self.store.of_run(item.run)

@@ -19,7 +19,7 @@ class Code(IntEnum):
 
 
 MEANINGS: dict[Code, str] = {
-    Code.OK: "It was done; for `run watch`: the agent submitted, asked or delegated.",
+    Code.OK: "It was done; for `run watch`: the agent submitted, asked, delegated or waits for a decision.",
     Code.FAILED: "It failed; the sentence says why.",
     Code.USAGE: "The command line is wrong.",
     Code.NOT_RUNNING: "The installation isn't running: `sandgate up`.",

@@ -41,7 +41,7 @@ FIRST = (
     "pull_request",
 )
 """What of a run is shown first."""
-GOOD = {"submitted", "asked", "delegated"}
+GOOD = {"submitted", "asked", "delegated", "held"}
 
 
 @app.command("ls")

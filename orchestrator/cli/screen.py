@@ -27,6 +27,7 @@ STYLES = {
     "submitted": "green",
     "asked": "cyan",
     "delegated": "cyan",
+    "held": "magenta",
     "failed": "red",
     "stopped": "yellow",
     "running": "blue",

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from entrance.session import RunId
 from orchestrator.domain.approval import Approval, ApprovalState
 from orchestrator.domain.egress import METHODS, READING, rule_from, rule_json
+from orchestrator.domain.kinds import EGRESS
 from proxy.hosts import canonical_host
 from proxy.paths import readings
 from proxy.policy import Allow, Request, Rule, SandboxPolicy, decide, decide_tunnel
@@ -112,6 +113,10 @@ class Edits:
 
     host: str = ""
     paths: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] | None = None
+    """Of a tool call: these in place of its own."""
+    bounds: Mapping[str, Any] | None = None
+    """Of a rule for tool calls: the JSON Schema that arguments have to fit; None: these very ones."""
 
 
 def rule_of(item: str, one: Wanted, edits: Edits, *, once: bool = False) -> Rule:
@@ -139,6 +144,8 @@ def approved_rules(items: Iterable[Approval]) -> list[Rule]:
     """The rules of items that are in force; one that can't be read opens nothing."""
     found = []
     for item in items:
+        if item.kind != EGRESS:
+            continue
         try:
             found.append(rule_from(item.granted))
         except (ValueError, TypeError, KeyError):
@@ -169,6 +176,19 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One recorded tool call that was held: of which tool, with what, as far as that was kept."""
+
+    at: datetime
+    connection: str
+    tool: str
+    sha256: str
+    arguments: Mapping[str, Any] | None
+    """None: they were too long, or held a secret, and were not kept whole."""
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BackTest:
     """What a rule would have let through of what was recorded and didn't get through."""
 
@@ -178,7 +198,30 @@ class BackTest:
     runs: int
     """Of so many runs."""
     hosts: Mapping[str, int] = field(default_factory=dict)
-    """By host, the most frequent ones."""
+    """By host (of tool calls: by connection and tool), the most frequent ones."""
+    untold: int = 0
+    """So many more of the same tool were recorded without what has to be known to tell."""
+
+
+@dataclass
+class Tally:
+    """What a rule that is tried on the record lets through."""
+
+    hosts: Counter[str] = field(default_factory=Counter)
+    runs: set[str] = field(default_factory=set)
+    person: int = 0
+    untold: int = 0
+
+    def lets(self, place: str, run: str, *, denied: bool) -> None:
+        """One more."""
+        self.hosts[place] += 1
+        self.runs.add(run)
+        self.person += denied
+
+    @property
+    def result(self) -> BackTest:
+        most = dict(self.hosts.most_common(HOSTS_TOLD))
+        return BackTest(self.hosts.total(), self.person, len(self.runs), most, self.untold)
 
 
 HOSTS_TOLD = 10
@@ -193,16 +236,14 @@ def back_test(rule: Rule, attempts: Iterable[Attempt], items: Sequence[Approval]
     denied = [item.wanted for item in items if item.state is ApprovalState.DENIED]
     requests = {(one.get("method"), one.get("url")) for one in denied}
     hosts_denied = {one.get("host") for one in denied}
-    hosts: Counter[str] = Counter()
-    runs, person = set(), 0
+    tally = Tally()
     for one in attempts:
         if one.decision == "allow" or not _lets(alone, one):
             continue
         host = urlsplit(one.url).hostname or ""
-        hosts[host] += 1
-        runs.add(one.run)
-        person += host in hosts_denied if one.tunnel else (one.method, one.url) in requests
-    return BackTest(hosts.total(), person, len(runs), dict(hosts.most_common(HOSTS_TOLD)))
+        asked = host in hosts_denied if one.tunnel else (one.method, one.url) in requests
+        tally.lets(host, one.run, denied=asked)
+    return tally.result
 
 
 def _lets(policy: SandboxPolicy, one: Attempt) -> bool:

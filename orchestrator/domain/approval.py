@@ -25,6 +25,7 @@ class ApprovalState(StrEnum):
     UNKNOWN = "unknown"
     RELEASED = "released"
     CONFLICT = "conflict"
+    UNANSWERED = "unanswered"
     FAILED = "failed"
     DENIED = "denied"
     EXPIRED = "expired"
@@ -60,6 +61,10 @@ STATES: Mapping[ApprovalState, str] = {
     ),
     ApprovalState.RELEASED: "It has arrived.",
     ApprovalState.CONFLICT: "What it was to change was changed by others meanwhile; it was not sent.",
+    ApprovalState.UNANSWERED: (
+        "It was sent once, no answer was heard, and nobody can be asked: whether it was done is unknown. It "
+        "is not sent again."
+    ),
     ApprovalState.FAILED: (
         "Allowed, and not done: the host refused it, it may not be done any more, or its bytes are gone."
     ),

@@ -22,7 +22,8 @@ Everything else is refused.
 Run the tests before you submit. Commit small, with messages that say why; \
 a hook adds the trailers that say which run made them.
 End every run by exactly one of these tools: `submit_for_approval` when the work is done and pushed, \
-`ask_questions` when you can't go on without a person, `delegate` when another agent has to do a part.
+`ask_questions` when you can't go on without a person, `wait_for_decision` when what was held for \
+approval must be decided first, `delegate` when another agent has to do a part.
 A run that ends in no other way counts as failed."""
 
 CLOSED = "There is no other network."
@@ -36,6 +37,7 @@ TRIGGERS = {
     Trigger.SENT_BACK: "Your earlier work was sent back; the newest comments say what to change.",
     Trigger.ANSWERED: "Your questions were answered; the answers are in the newest comments.",
     Trigger.SUBTASK_DONE: "What you delegated is over; the newest comments say how each part ended.",
+    Trigger.HOLD_DECIDED: "What was held was decided; the newest comments say how, and what came of it.",
 }
 
 

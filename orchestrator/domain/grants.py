@@ -64,7 +64,7 @@ def lent(lender: Run | None) -> tuple[Envelope, ...]:
     return (own, *(envelope for envelope in further if envelope.kind == "run"))
 
 
-SELF_SERVICE = {"polarion": frozenset({"request_access"})}
+SELF_SERVICE = {"polarion": frozenset({"request_access", "wait_for_decision"})}
 """Tools that every run has which has any: asking opens nothing."""
 
 
@@ -80,7 +80,7 @@ def with_own(tools: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     return {name: tools.get(name, nothing) | SELF_SERVICE.get(name, nothing) for name in names}
 
 
-ENDING = frozenset({"submit_for_approval", "ask_questions", "delegate"})
+ENDING = frozenset({"submit_for_approval", "ask_questions", "delegate", "wait_for_decision"})
 """Tools of `polarion` by which a run is ended: who names others there leaves these as they are."""
 
 

@@ -18,6 +18,7 @@ ACTIONS: Mapping[Outcome, str] = {
     Outcome.SUBMITTED: "submit",
     Outcome.ASKED: "ask",
     Outcome.DELEGATED: "wait",
+    Outcome.HELD: "ask",
     Outcome.FAILED: "fail",
     Outcome.STOPPED: "fail",
 }

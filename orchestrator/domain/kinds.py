@@ -5,13 +5,15 @@ A kind is a row of `KINDS`. What is done about it when it is decided: a `Handlin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.domain.approval import OPEN, Approval, ApprovalState, Verb, Verdict
 
 EGRESS = "egress"
 PUSH = "push"
+CALL = "call"
+CALL_RULE = "call_rule"
 OWED = "owed"
 """In `came` of an item that is over, while there is still something to do about it."""
 
@@ -35,6 +37,8 @@ class Kind:
     """On the task, of an item that has come there; what isn't here is said by its state's name."""
     answers: Mapping[ApprovalState, str]
     """What the agent is told when it asks for the same again."""
+    results: Mapping[Verb, str] = field(default_factory=dict)
+    """What the log says came of it, of what is sent once."""
     owes: bool = False
     """Whether there is something to do once it is over: to say it, and to drop what was kept."""
 
@@ -75,6 +79,21 @@ SENT_ONCE: After = {
     },
 }
 """Of what is kept, and sent for the agent: the very bytes, once. It is claimed before it is sent."""
+
+CALLED_ONCE: After = {
+    **_DECIDED,
+    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED,
+    (ApprovalState.WAITING, Verb.RULE): ApprovalState.ALLOWED,
+    (ApprovalState.ALLOWED, Verb.REVOKE): ApprovalState.REVOKED,
+    (ApprovalState.ALLOWED, Verb.CLAIM): ApprovalState.RELEASING,
+    (ApprovalState.ALLOWED, Verb.FAIL): ApprovalState.FAILED,
+    (ApprovalState.RELEASING, Verb.ARRIVE): ApprovalState.RELEASED,
+    (ApprovalState.RELEASING, Verb.FAIL): ApprovalState.FAILED,
+    (ApprovalState.RELEASING, Verb.DIVERGE): ApprovalState.UNANSWERED,
+}
+"""Of what is sent for the agent to a place that can't be asked whether it has arrived: claimed, it is never
+sent again.
+"""
 
 KINDS: Mapping[str, Kind] = {
     one.name: one
@@ -161,7 +180,72 @@ KINDS: Mapping[str, Kind] = {
                 ApprovalState.EXPIRED: "held as {item}; nobody decided about it in time",
                 ApprovalState.REVOKED: "held as {item}, allowed, and taken back",
             },
+            results={Verb.ARRIVE: "ok", Verb.DIVERGE: "conflict", Verb.FAIL: "refused"},
             owes=True,
+        ),
+        Kind(
+            CALL,
+            "a tool call",
+            CALLED_ONCE,
+            "it is allowed once, with a standing rule or without, or denied",
+            over=frozenset(
+                {
+                    ApprovalState.EXPIRED,
+                    ApprovalState.REVOKED,
+                    ApprovalState.FAILED,
+                    ApprovalState.RELEASED,
+                    ApprovalState.UNANSWERED,
+                }
+            ),
+            said={
+                ApprovalState.ALLOWED: "allowed",
+                ApprovalState.RELEASED: "done; allowed",
+                ApprovalState.UNANSWERED: (
+                    "sent once, and whether it was done is unknown, so it isn't sent again; allowed"
+                ),
+                ApprovalState.FAILED: "not done; it was allowed",
+                ApprovalState.DENIED: "denied",
+                ApprovalState.EXPIRED: "denied, as nobody decided about it in time",
+                ApprovalState.REVOKED: "taken back before it was done",
+            },
+            answers={
+                ApprovalState.WAITING: (
+                    "Held for approval, {item}: nothing was done yet, and a person has been asked. Don't "
+                    "call it again. Go on with what you can do without it; if you can't, end the run by "
+                    "wait_for_decision, and you go on when it is decided, with what it answered."
+                ),
+                ApprovalState.ALLOWED: "Held for approval, {item}, and allowed: it is being done now.",
+                ApprovalState.RELEASING: "Held for approval, {item}, and allowed: it is being done now.",
+                ApprovalState.UNANSWERED: (
+                    "Held for approval, {item}, allowed, and sent once; whether it was done is unknown. Find "
+                    "out before you call it again."
+                ),
+                ApprovalState.RELEASED: "Held for approval, {item}, allowed, and done, once.",
+                ApprovalState.FAILED: "Held for approval, {item}, and allowed, but it could not be done.",
+                ApprovalState.DENIED: (
+                    "It was denied ({item}). Don't call it again like that in this run; find another way."
+                ),
+                ApprovalState.EXPIRED: "Nobody decided about it in time ({item}): it counts as denied.",
+                ApprovalState.REVOKED: "It was allowed, and taken back before it was done ({item}).",
+            },
+            results={Verb.ARRIVE: "ok", Verb.DIVERGE: "unknown", Verb.FAIL: "refused"},
+            owes=True,
+        ),
+        Kind(
+            CALL_RULE,
+            "a standing rule for tool calls",
+            {
+                (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
+                (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
+            },
+            "it can only be revoked",
+            over=frozenset({ApprovalState.REVOKED, ApprovalState.EXPIRED}),
+            said={
+                ApprovalState.STANDING: "allowed by a standing rule",
+                ApprovalState.REVOKED: "a standing rule for it was taken back",
+                ApprovalState.EXPIRED: "a standing rule for it is over",
+            },
+            answers={},
         ),
     )
 }

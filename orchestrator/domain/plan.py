@@ -143,7 +143,9 @@ def _trigger(seen: Observed) -> Trigger | None:
         return None
     if waits_for_parts(seen.task, seen.run):
         return Trigger.SUBTASK_DONE if all_over(seen.parts) else None
-    return WAKES.get(seen.task.status)
+    trigger = WAKES.get(seen.task.status)
+    waited = seen.run is not None and seen.run.outcome is Outcome.HELD
+    return Trigger.HOLD_DECIDED if waited and trigger is Trigger.ANSWERED else trigger
 
 
 def waits_for_parts(task: Task, run: Run | None) -> bool:

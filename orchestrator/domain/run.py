@@ -61,6 +61,7 @@ class Outcome(StrEnum):
     SUBMITTED = "submitted"
     ASKED = "asked"
     DELEGATED = "delegated"
+    HELD = "held"
     FAILED = "failed"
     STOPPED = "stopped"
 
@@ -92,7 +93,7 @@ class Cause(StrEnum):
 
 
 CAUSES: Mapping[Cause, str] = {
-    Cause.HANDED_OVER: "The agent submitted, asked or delegated; the gateway recorded the call.",
+    Cause.HANDED_OVER: "The agent submitted, asked, delegated or waits; the gateway recorded the call.",
     Cause.NO_HANDOVER: "The agent stopped without submitting, asking or delegating.",
     Cause.CANCELLED: "A person cancelled the run.",
     Cause.DEADLINE: "The run's time was over.",
@@ -123,6 +124,7 @@ class Trigger(StrEnum):
     SENT_BACK = "sent_back"
     ANSWERED = "answered"
     SUBTASK_DONE = "subtask_done"
+    HOLD_DECIDED = "hold_decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ class Exit:
 class Said:
     """What the harness said of its own end. It proves nothing, but it helps to tell failures apart.
 
-    `reason` is one of: completed, submitted, asked, delegated, error, loop, max_turns, context,
+    `reason` is one of: completed, submitted, asked, delegated, held, error, loop, max_turns, context,
     tools, interrupted; anything else that a sandbox may say counts as none of them.
     """
 

@@ -12,7 +12,7 @@ from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
 from orchestrator.approvals.waking import Waking
-from orchestrator.domain.access import Attempt
+from orchestrator.domain.access import Attempt, RecordedCall
 from orchestrator.domain.approval import IN_FORCE, Approval, ApprovalState
 from orchestrator.domain.kinds import EGRESS
 from tests.fakes.clock import START
@@ -76,11 +76,16 @@ class FakeRecord:
     """`orchestrator.approvals.ports.Recorded`."""
 
     tried: list[Attempt] = field(default_factory=list)
+    called: list[RecordedCall] = field(default_factory=list)
     since: datetime | None = None
 
     async def attempts(self, since: datetime) -> Sequence[Attempt]:
         self.since = since
         return self.tried
+
+    async def calls(self, since: datetime) -> Sequence[RecordedCall]:
+        self.since = since
+        return self.called
 
 
 @dataclass

@@ -50,6 +50,14 @@ class Held(Protocol):
         ...
 
 
+class OpenItems(Protocol):
+    """What of a run waits for people."""
+
+    async def waiting(self, run: RunId) -> Sequence[Approval]:
+        """Its items of which it isn't clear yet what comes of them."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Office:
     """What calls need beside Polarion itself."""
@@ -62,6 +70,8 @@ class Office:
     """None: nothing of the internet is open here, and nothing can be."""
     held: Held | None = None
     """None: no push is ever held here."""
+    open_items: OpenItems | None = None
+    """None: nothing ever waits for people here."""
 
 
 @dataclass(frozen=True, slots=True)

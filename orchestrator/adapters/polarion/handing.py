@@ -1,4 +1,4 @@
-"""The three tools that end a run: the handover is noted first, then done in Polarion.
+"""The four tools that end a run: the handover is noted first, then done in Polarion.
 
 When Polarion refuses it, it is taken back, and the agent is told why. Once noted and not refused it
 counts: what an outage or a crash leaves undone is made up for when the run is settled.
@@ -54,6 +54,21 @@ async def ask_questions(call: Call) -> ToolResult:
         to=engagement.supervisor,
     )
     return await _hand_over(call, asked)
+
+
+async def wait_for_decision(call: Call) -> ToolResult:
+    """The task goes to the supervisor, who decides; where nothing waits, nobody would ever wake it."""
+    items = call.office.open_items
+    waiting = await items.waiting(call.session.run) if items else []
+    if not waiting:
+        raise ValueError("nothing of yours waits for a decision: go on, or end the run otherwise")
+    summary, engagement = call.text("summary"), await _engagement(call)
+    rows = [f"- {item.id}: {item.title}" for item in waiting]
+    text = "\n".join([summary, "", "Waits for a decision:", *rows])
+    held = Ending(
+        Outcome.HELD, text, call.office.now(), given=call.session.task, to=engagement.supervisor
+    )
+    return await _hand_over(call, held)
 
 
 async def delegate(call: Call) -> ToolResult:

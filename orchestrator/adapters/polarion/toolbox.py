@@ -123,6 +123,12 @@ TOOLS: tuple[Tool, ...] = (
         ),
     ),
     Tool(
+        "wait_for_decision",
+        "What you called or pushed was held for approval, and you can't go on before it is decided. This"
+        " ends the run; the decision starts the next one, and you are told what came of it.",
+        _schema({"summary": _text("What is held, and how far you came.", 20_000)}, "summary"),
+    ),
+    Tool(
         "delegate",
         "Give a part of your task to another hired agent as a task of its own. This ends the run;"
         " you go on when the part is done or has failed, and are told how it ended.",

@@ -12,7 +12,7 @@ from entrance.errors import SandgateError, Unavailable
 from entrance.ports import Tool, ToolResult
 from entrance.session import Session
 from orchestrator.adapters.polarion import asking, handing, working
-from orchestrator.adapters.polarion.call import Access, Call, Desk, Held, Office
+from orchestrator.adapters.polarion.call import Access, Call, Desk, Held, Office, OpenItems
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.toolbox import TOOLS
 from orchestrator.domain.team import Engagement
@@ -29,6 +29,7 @@ class PolarionTools:
     now: Callable[[], datetime]
     access: Access | None = None
     held: Held | None = None
+    open_items: OpenItems | None = None
 
     connection = "polarion"
 
@@ -40,7 +41,9 @@ class PolarionTools:
         act = ACTS.get(tool)
         if act is None:
             return ToolResult(f"there is no tool {tool}", is_error=True)
-        office = Office(self.desk, self.engagements, self.now, self.access, self.held)
+        office = Office(
+            self.desk, self.engagements, self.now, self.access, self.held, self.open_items
+        )
         try:
             return await act(Call(session, self.client_for(session.agent), office, arguments))
         except Unavailable:
@@ -59,6 +62,7 @@ ACTS: Mapping[str, Callable[[Call], Awaitable[ToolResult]]] = {
     "request_access": asking.request_access,
     "submit_for_approval": handing.submit_for_approval,
     "ask_questions": handing.ask_questions,
+    "wait_for_decision": handing.wait_for_decision,
     "delegate": handing.delegate,
 }
 """What each tool of the toolbox does; a test holds the two together."""

@@ -12,6 +12,7 @@ OUTCOMES = {
     Outcome.SUBMITTED: "The agent handed its work in; the task waits for approval.",
     Outcome.ASKED: "The agent asked; the task waits for answers.",
     Outcome.DELEGATED: "The agent gave a part to another one; the task waits until it is over, or answered.",
+    Outcome.HELD: "Something of the agent waits for a decision, and the task with it.",
     Outcome.FAILED: "The run ended without a handover, by itself or of what the cause names.",
     Outcome.STOPPED: "The run was ended: cancelled, out of time, or out of budget.",
 }

@@ -68,7 +68,7 @@ async def test_a_rule_is_tried_on_the_record_before_anything_is_decided(api: Api
     api.inbox.record.tried = [Attempt(START, "GET", "https://docs.example/y", "deny", "r1")]
     answer = await api.ask("POST", f"/api/approvals/{item.id}/try", {"paths": ["/**"]})
     assert answer.json == {
-        "would_allow": 1, "denied_by_people": 0, "runs": 1, "hosts": {"docs.example": 1},
+        "would_allow": 1, "denied_by_people": 0, "runs": 1, "hosts": {"docs.example": 1}, "untold": 0,
     }  # fmt: skip
     assert api.inbox.store.items[item.id].state is ApprovalState.WAITING
 

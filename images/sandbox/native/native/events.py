@@ -21,7 +21,7 @@ Emit = Callable[..., None]
 """`emit("text", text="hello")`"""
 
 LONGEST_TEXT = 40_000
-GOOD_ENDS = frozenset({"submitted", "asked", "delegated", "completed"})
+GOOD_ENDS = frozenset({"submitted", "asked", "delegated", "held", "completed"})
 """Reasons of `ended` after which the exit code is 0."""
 
 

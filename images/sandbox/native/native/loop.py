@@ -18,6 +18,7 @@ ENDS: Mapping[str, str] = {
     f"{PREFIX}submit_for_approval": "submitted",
     f"{PREFIX}ask_questions": "asked",
     f"{PREFIX}delegate": "delegated",
+    f"{PREFIX}wait_for_decision": "held",
 }
 """Tools whose success ends the run, and the reason that is given."""
 

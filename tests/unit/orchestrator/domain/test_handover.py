@@ -23,7 +23,7 @@ from tests.fakes.world import TASK as TASK_ITSELF
 
 TASK = TaskId("DEMO/DEMO-7")
 MOVED_BY_OTHERS = [one for one in TaskStatus if one not in {*WAKES, TaskStatus.IN_PROGRESS}]
-HANDED_OVER = (Outcome.SUBMITTED, Outcome.ASKED, Outcome.DELEGATED)
+HANDED_OVER = (Outcome.SUBMITTED, Outcome.ASKED, Outcome.DELEGATED, Outcome.HELD)
 
 
 def test_every_outcome_leaves_its_task_somewhere() -> None:

@@ -1,0 +1,65 @@
+"""Calls that a person has allowed: made once, at the same providers, outside of any request."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from entrance.errors import SandgateError, Unavailable
+from entrance.mcp.arguments import trouble_with
+from entrance.mcp.policy import Call
+from entrance.ports import Tool, ToolProvider, ToolResult
+from entrance.session import Session
+
+log = structlog.get_logger()
+
+CALL_TIMEOUT_S = 300.0
+"""Nobody's client waits for it, so it may take longer than a call that an agent makes."""
+LIST_TIMEOUT_S = 30.0
+
+
+@dataclass
+class Released:
+    """Makes them. `providers` by the connection's name."""
+
+    providers: Mapping[str, ToolProvider] = field(default_factory=dict)
+    call_timeout_s: float = CALL_TIMEOUT_S
+
+    def serve(self, providers: Sequence[ToolProvider]) -> None:
+        """From now on they are made at these."""
+        self.providers = {one.connection: one for one in providers}
+
+    async def trouble(self, session: Session, wanted: Call) -> str:
+        """Why it can't be called, as a sentence without its end; empty when it can.
+
+        Raises: Unavailable when the connection can't be reached now.
+        """
+        provider = self.providers.get(wanted.connection)
+        if provider is None:
+            return f"there is no connection {wanted.connection} any more"
+        tool = await self._tool(provider, session, wanted.tool)
+        if tool is None:
+            return f"{wanted.connection} has no tool {wanted.tool} any more"
+        wrong = trouble_with(tool.input_schema, wanted.arguments)
+        return f"its arguments don't fit {wanted.tool}: {wrong}" if wrong else ""
+
+    async def call(self, session: Session, wanted: Call) -> ToolResult | None:
+        """Call it, once; None when no answer was heard, and it may have been done."""
+        provider = self.providers[wanted.connection]
+        try:
+            async with asyncio.timeout(self.call_timeout_s):
+                return await provider.call(session, wanted.tool, wanted.arguments)
+        except (TimeoutError, Unavailable) as error:
+            log.warning("released_call_unheard", tool=wanted.tool, error=str(error))
+            return None
+        except SandgateError as error:
+            return ToolResult(f"{wanted.tool} failed: {error}", is_error=True)
+
+    async def _tool(self, provider: ToolProvider, session: Session, name: str) -> Tool | None:
+        try:
+            async with asyncio.timeout(LIST_TIMEOUT_S):
+                tools = await provider.tools(session)
+        except TimeoutError as error:
+            raise Unavailable(f"{provider.connection} doesn't list its tools now") from error
+        return next((tool for tool in tools if tool.name == name), None)
