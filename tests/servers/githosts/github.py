@@ -1,8 +1,10 @@
 """A stand-in of GitHub's REST API: an App and its installation tokens, or PATs; pull requests."""
 
+import asyncio
 import base64
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -15,6 +17,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from orchestrator.clock import WallClock
 from orchestrator.stack.git_cgi import answer
 from tests.servers.githosts.serving import Host, Pull, Repo, page_of, said, serving
 
@@ -313,3 +316,25 @@ def _bad() -> web.Response:
 
 def _not_found() -> web.Response:
     return said(404, message="Not Found", documentation_url="https://docs.github.com/rest")
+
+
+@contextmanager
+def github_in_a_thread(host: GitHub) -> Iterator[str]:
+    """Serve it beside a test that isn't a coroutine, by the machine's clock; the base URL of its API."""
+    started, stop = threading.Event(), threading.Event()
+
+    async def serve() -> None:
+        async with github(host):
+            started.set()
+            while not stop.is_set():
+                host.now = WallClock().now()
+                await asyncio.sleep(0.2)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+    thread.start()
+    try:
+        assert started.wait(20)
+        yield host.base
+    finally:
+        stop.set()
+        thread.join(20)
