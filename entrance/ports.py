@@ -238,6 +238,8 @@ class HeldPush:
     size_bytes: int
     onto: tuple[str, ...] = ()
     """What those commits stand on, and the host has (`Brought.onto`)."""
+    findings: tuple[str, ...] = ()
+    """All that was found, a sentence each: the reasons, and what is only written down."""
 
 
 class PushInbox(Protocol):

@@ -49,6 +49,7 @@ class Holding:
             sha256=taken.received.sha256,
             size_bytes=taken.received.size_bytes,
             onto=taken.brought.onto,
+            findings=tuple(str(one) for one in judgement.findings),
         )
         record = HeldRecord(
             push, tuple(sorted(head.capabilities)), len(head.raw), str(taken.mirror.folder)

@@ -151,7 +151,7 @@ class PushSending:
             approved_by=item.decided_by,
             held=one.decision,
             onto=push.onto,
-            findings=push.reasons,
+            findings=push.findings,
         )
         await self.witness.accepted(pushed)
 

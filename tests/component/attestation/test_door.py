@@ -13,6 +13,7 @@ from entrance.attestation.verify import attested
 from entrance.git.proxy import GitProxy, Keeping
 from entrance.git.upstream import client_session
 from entrance.honeytokens.watch import Watch
+from entrance.ports import AcceptedPush, HeldPush
 from entrance.registry import SessionRegistry
 from entrance.session import RepoGrant, hash_token
 from orchestrator.stack.bare_repository import create_bare_repository
@@ -26,6 +27,17 @@ from tests.servers.log import lines_in, signer
 BRANCH = "agent/DEMO-7/fix"
 
 
+class Asked:
+    """Implements `PushInbox`: keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.pushes: list[HeldPush] = []
+
+    async def ask(self, push: HeldPush) -> str:
+        self.pushes.append(push)
+        return "wait"
+
+
 @dataclass
 class Door:
     """The door of an installation, and a clone through it."""
@@ -34,6 +46,7 @@ class Door:
     git: Git
     host: Path
     clone: Repository
+    asked: Asked
 
     async def push(self, *branches: str) -> str:
         refs = [f"HEAD:refs/heads/{name}" for name in branches or (BRANCH,)]
@@ -76,13 +89,14 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
         registry.open(session)
         http = await stack.enter_async_context(client_session())
         watch = Watch(HONEY, house.log, FakeAlarm())
-        keeping = Keeping(tmp_path / "kept", witness=house.attestor())
+        asked = Asked()
+        keeping = Keeping(tmp_path / "kept", asked, house.attestor())
         proxy = GitProxy(http, house.log, FakeCredentials(), watch, keeping)
         address = await stack.enter_async_context(running(proxy, registry, house.log))
         clone = Repository(home / "clone")
         url = f"{address.replace('://', f'://run:{RUN_TOKEN}@')}/git/host/thing.git"
         await git.ok("clone", "-q", url, clone.folder)
-        yield Door(house, git, tmp_path / "host" / "thing.git", clone)
+        yield Door(house, git, tmp_path / "host" / "thing.git", clone, asked)
         await house.log.close()
 
 
@@ -136,3 +150,22 @@ async def test_a_refused_push_is_vouched_for_by_nobody(door: Door) -> None:
     assert "main" in await door.push("main")
     assert door.house.store.of_commit(door.clone.git("rev-parse", "HEAD")) == []
     assert not [one for one in lines_in(door.house.log_folder) if one.get("kind") == "attestation"]
+
+
+async def test_a_held_push_brings_along_what_will_be_said_of_it(door: Door) -> None:
+    """Once a person has allowed it, nothing but that is missing."""
+    base = door.clone.git("rev-parse", "HEAD")
+    (door.clone.folder / "run.sh").write_text("echo")
+    (door.clone.folder / "run.sh").chmod(0o755)
+    tip = await door.commit("run.sh", "Jenkinsfile")
+    assert "wait" in await door.push()
+    assert await door.verified(tip) == []
+    (held,) = door.asked.pushes
+    assert held.onto == (base,)
+    assert {one.rpartition("[")[2] for one in held.findings} == {"gate-path]", "executable-bit]"}
+    pushed = AcceptedPush(
+        held.session, held.repository, held.moved, held.commits, 0, "A-1", "lead",
+        held.decision, held.onto, held.findings,
+    )  # fmt: skip
+    await door.house.attestor().accepted(await door.house.decided(pushed))
+    assert await door.verified(tip) == [None]
