@@ -64,6 +64,7 @@ async def make_pushes(
         hosts=Release(GitHost(http, credentials), packs),
         kept=kept,
         store=inbox.store,
+        runs=parts.world.runs,
         tracker=parts.tracker,
         audit=parts.log,
         witness=parts.witness,

@@ -25,7 +25,8 @@ from orchestrator.domain.push import (
     release_run,
     wanted_from,
 )
-from orchestrator.ports import Tracker
+from orchestrator.domain.run import Cause
+from orchestrator.ports import Runs, Tracker
 
 log = structlog.get_logger()
 
@@ -48,6 +49,7 @@ class PushSending:
     hosts: PushHosts
     kept: KeptPushes
     store: ApprovalStore
+    runs: Runs
     tracker: Tracker
     audit: Audit
     witness: Witness | None = None
@@ -57,6 +59,8 @@ class PushSending:
     """Is told whose push has arrived: its work may be proposed now. It may be told twice."""
 
     async def may(self, item: Approval) -> str:
+        if await self._alarmed(item.run):
+            return "a honeytoken was about to leave the sandbox that it comes from"
         grant = await self._grant(item)
         if isinstance(grant, str):
             return grant
@@ -160,6 +164,13 @@ class PushSending:
         others = await self.store.of_task(item.task)
         if not any(other.state in OPEN and kept_of(other) == one.kept for other in others):
             await self.kept.drop(one.kept)
+
+    async def _alarmed(self, run: RunId) -> bool:
+        """Whether the run's work isn't to be taken for work well done."""
+        try:
+            return (await self.runs.get(run)).cause is Cause.HONEYTOKEN
+        except NotFound:
+            return False
 
     async def _grant(self, item: Approval) -> RepoGrant | str:
         hired = {one.id: one for one in await self.tracker.engagements()}

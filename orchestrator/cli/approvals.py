@@ -155,7 +155,12 @@ def _say_done(done: Mapping[str, Any]) -> None:
     say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
     if words := item["came"].get("words"):
         say(console, words)
-    if not done["in_force"] and item["kind"] != PUSH:
+    if not done["in_force"] and item["kind"] == PUSH:
+        later = (
+            f"it goes on by itself: `sandgate approvals show {item['id']}` says what comes of it"
+        )
+        say(console, later, "yellow")
+    elif not done["in_force"]:
         late = "the egress proxy has not taken it up yet; it will: `sandgate status`"
         say(console, late, "yellow")
     if done["woken"]:

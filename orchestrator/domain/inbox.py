@@ -1,11 +1,15 @@
 """What is said of items of the inbox: to people, on the task, and to the agent that asked [pure]."""
 
+from collections.abc import Sequence
 from datetime import UTC
 
 from orchestrator.domain.access import Wanted
 from orchestrator.domain.approval import Approval
 from orchestrator.domain.egress import READING
 from orchestrator.domain.kinds import kind_of
+
+REASONS_SAID = 10
+"""Of what was found in a push the comment has so many; the item has more."""
 
 
 def what_happens(one: Wanted) -> str:
@@ -19,7 +23,7 @@ def what_happens(one: Wanted) -> str:
 def comment_when_asked(item: Approval) -> tuple[str, str]:
     """Title and words of the comment on the task."""
     why = f"Its reason: {item.why}" if item.why else "A rule holds such requests for a person."
-    held = [f"Held, because: {reason}" for reason in item.wanted.get("reasons", ())]
+    held = _reasons(item.wanted.get("reasons", ()))
     lines = [
         f"{item.agent} (run {item.run}) wants: {item.title}",
         *(held or [why]),
@@ -27,6 +31,12 @@ def comment_when_asked(item: Approval) -> tuple[str, str]:
         f"Decide with `sandgate approvals show {item.id}`.",
     ]
     return f"Waits for a decision: {item.id}", "\n".join(lines)
+
+
+def _reasons(reasons: Sequence[str]) -> list[str]:
+    more = len(reasons) - REASONS_SAID
+    said = [f"Held, because: {reason}" for reason in reasons[:REASONS_SAID]]
+    return [*said, f"and {more} more."] if more > 0 else said
 
 
 def comment_when_decided(item: Approval) -> tuple[str, str]:

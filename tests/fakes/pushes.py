@@ -179,6 +179,7 @@ class PushHouse:
             hosts or self.hosts,
             kept or self.kept,
             self.inbox.store,
+            fakes.runs,
             fakes.tracker,
             self.audit,
             self.witness,

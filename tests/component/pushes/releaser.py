@@ -216,7 +216,7 @@ async def act(plan: Plan) -> None:
             for name in names:
                 deadly.wrap(holder, name)
         waking = Waking(store, runs, wakes.wake)
-        sending = PushSending(hosts, kept, store, tracker, log, notary)
+        sending = PushSending(hosts, kept, store, runs, tracker, log, notary)
         settling = Settling(store, tracker, waking, {PUSH: sending})
         releasing = Releasing(store, clock, log, {PUSH: sending}, settling)
         handlings = {PUSH: PushHandling(releasing, patience_s=0)}

@@ -1,5 +1,7 @@
 """The real git client pushes, is held at the door, and a person's word sends what it pushed."""
 
+import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -7,18 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from entrance.errors import Conflict
 from entrance.git.held import HeldPacks
 from entrance.git.proxy import HELD
 from entrance.git.release import Release
 from entrance.git.upstream import GitHost, client_session
 from entrance.session import RunId, TaskId
 from orchestrator.adapters.held_pushes import HeldPushFiles
+from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.pushes import HeldPushes
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.run import RunState
 from orchestrator.domain.team import Grants, Repository
 from tests.fakes.approvals import Inbox
-from tests.fakes.pushes import PushHouse, decide
+from tests.fakes.pushes import PushHouse, decide, releasing
 from tests.fakes.run import a_run
 from tests.fakes.world import ENGAGEMENT, TASK, FakeWorld
 from tests.servers.git import ITEM, KEPT, Door, FakeCredentials, door
@@ -138,3 +142,40 @@ async def test_what_was_held_goes_forward_from_where_the_branch_is(at: AtDoor) -
     assert item.wanted["moved"] == [{"ref": REF, "old": first, "new": second}]
     await decide(at.house, item.id)
     assert (at.posts, (await at.door.refs())[REF]) == (2, second)
+
+
+async def test_of_two_who_allow_it_at_once_one_does_and_the_host_sees_it_once(at: AtDoor) -> None:
+    clone, commit = await at.commit(WORKFLOW, "on: push\n")
+    await at.door.git("push", "origin", f"HEAD:{REF}", cwd=clone)
+    (item,) = at.items
+    async with releasing(at.house):
+        both = await asyncio.gather(
+            *(at.house.inbox.deciding.decide(item.id, Decision(Verb.ONCE)) for _ in range(2)),
+            return_exceptions=True,
+        )
+    assert [type(one) for one in both].count(Conflict) == 1
+    assert (at.posts, (await at.door.refs())[REF]) == (1, commit)
+
+
+async def test_when_the_repository_is_not_granted_any_more_nothing_reaches_the_host(
+    at: AtDoor,
+) -> None:
+    clone, _ = await at.commit(WORKFLOW, "on: push\n")
+    await at.door.git("push", "origin", f"HEAD:{REF}", cwd=clone)
+    (item,) = at.items
+    asked = len(at.door.host_saw)
+    hired = at.house.inbox.fakes.tracker.hired
+    hired[ENGAGEMENT.id] = replace(hired[ENGAGEMENT.id], grants=Grants())
+    done = await decide(at.house, item.id)
+    assert done.item.state is ApprovalState.FAILED
+    assert len(at.door.host_saw) == asked
+    assert list((at.door.kept / HELD).iterdir()) == []
+
+
+async def test_what_is_kept_for_nobody_is_seen_once_it_is_old(at: AtDoor) -> None:
+    clone, _ = await at.commit(WORKFLOW, "on: push\n")
+    await at.door.git("push", "origin", f"HEAD:{REF}", cwd=clone)
+    (item,) = at.items
+    assert await at.kept.left_over() == []
+    os.utime(at.door.kept / HELD / item.wanted["kept"], (0, 0))
+    assert await at.kept.left_over() == [item.wanted["kept"]]

@@ -17,7 +17,7 @@ from orchestrator.approvals.pushes import MOST_BYTES_A_TASK, unsettled
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.kinds import OWED
-from orchestrator.domain.run import Outcome, Run, RunState
+from orchestrator.domain.run import Cause, Outcome, Run, RunState
 from orchestrator.domain.team import Grants, Repository
 from tests.fakes.approvals import Inbox
 from tests.fakes.pushes import (
@@ -225,6 +225,21 @@ async def test_what_may_not_be_sent_any_more_is_not_sent_and_the_host_hears_noth
     assert (house.hosts.asked, house.hosts.posts) == (0, [])
     (record,) = house.audit.decisions("git_push")
     assert isinstance(record.decision, Deny)
+
+
+async def test_nothing_is_sent_of_a_run_in_which_a_honeytoken_was_touched(
+    house: PushHouse,
+) -> None:
+    run = await house.running()
+    item = await house.held(a_push(run))
+    ended = replace(
+        run, state=RunState.ENDED, outcome=Outcome.FAILED, cause=Cause.HONEYTOKEN, version=1
+    )
+    await house.inbox.fakes.runs.replace(ended)
+    done = await decide(house, item)
+    assert done.item.state is ApprovalState.FAILED
+    assert "honeytoken" in str(done.item.came["words"])
+    assert (house.hosts.asked, house.hosts.posts) == (0, [])
 
 
 async def test_what_the_host_refuses_has_failed_with_its_reason(house: PushHouse) -> None:

@@ -5,7 +5,12 @@ from datetime import datetime
 
 from orchestrator.domain.access import wanted
 from orchestrator.domain.approval import ApprovalState, Scope
-from orchestrator.domain.inbox import comment_when_decided, what_happens
+from orchestrator.domain.inbox import (
+    REASONS_SAID,
+    comment_when_asked,
+    comment_when_decided,
+    what_happens,
+)
 from tests.fakes.approvals import ITEM
 
 
@@ -26,3 +31,11 @@ def test_what_happens_names_the_port_where_it_is_not_the_schemes_own() -> None:
     assert "through to http://a.example:8080." in what_happens(
         wanted("http://a.example:8080/x", "GET")
     )
+
+
+def test_of_many_reasons_a_comment_has_the_first_and_says_how_many_more() -> None:
+    reasons = [f"reason {number}" for number in range(REASONS_SAID + 2)]
+    _, text = comment_when_asked(replace(ITEM, kind="push", wanted={"reasons": reasons}))
+    assert f"reason {REASONS_SAID - 1}" in text
+    assert f"reason {REASONS_SAID}" not in text
+    assert "and 2 more." in text
