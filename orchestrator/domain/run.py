@@ -50,7 +50,9 @@ STATES: Mapping[RunState, str] = {
     RunState.QUEUED: "The run exists and waits for a free place.",
     RunState.PREPARING: "Disk, sandbox, clone and harness are being made; starts over after a crash.",
     RunState.RUNNING: "The harness works; its output is followed, its time and budget are watched.",
-    RunState.SETTLING: "The harness is over: token revoked, evidence read, sandbox removed, record written.",
+    RunState.SETTLING: (
+        "The harness is over: token revoked, evidence read, sandbox removed, work proposed, record written."
+    ),
     RunState.ENDED: "Everything is in the record. Nothing follows.",
 }
 
