@@ -50,7 +50,7 @@ def verify(
     commit: Annotated[str, typer.Argument(help="The commit: its id, a branch, HEAD.")],
     attestation: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The attestation; the installation's by default."),
+        typer.Option(metavar="PATH", help="The attestation, or a folder of them with its index."),
     ] = None,
     key: Annotated[
         Path | None,
@@ -97,12 +97,13 @@ def _judged(file: Path, case: Case) -> Verdict:
 
 
 def _files(given: Path | None, oid: str) -> Sequence[Path]:
-    if given is not None:
+    if given is not None and not given.is_dir():
         return [given]
-    found = Attestations(installation().data(STORE)).of_commit(oid)
+    found = Attestations(given or installation().data(STORE)).of_commit(oid)
     if not found:
-        sentence = f"this installation has attested no push with commit {oid}"
-        raise CommandFailed(f"{sentence}; --attestation FILE names another's", Code.NOT_FOUND)
+        where = given or "this installation"
+        sentence = f"{where} has attested no push with commit {oid}"
+        raise CommandFailed(f"{sentence}; --attestation names another's", Code.NOT_FOUND)
     return found
 
 

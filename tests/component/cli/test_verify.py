@@ -89,6 +89,16 @@ def test_plain_copies_and_the_package_are_enough(
     assert found["ok"]
 
 
+def test_a_copy_of_all_attestations_will_do_as_well(
+    here: Installation, repository: Repository, push: AcceptedPush, tmp_path: Path
+) -> None:
+    copied = shutil.copytree(here.data("attestations"), tmp_path / "attestations")
+    shutil.rmtree(here.data("attestations"))
+    assert told(repository.folder, push.commits[0], "--attestation", copied)["ok"]
+    done = sandgate("verify", str(repository.folder), "HEAD~2", "--attestation", str(copied))
+    assert (done.code, "attested no push" in done.err) == (Code.NOT_FOUND, True)
+
+
 def test_what_is_refused_says_why_and_exits_with_its_number(
     repository: Repository, push: AcceptedPush
 ) -> None:
