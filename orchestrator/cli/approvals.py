@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from json import loads
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from orchestrator.cli import held_call
 from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import Code, CommandFailed
-from orchestrator.cli.files import text_of
+from orchestrator.cli.files import read_text, text_of
 from orchestrator.cli.held_push import DiffOption, LinesOption, print_preview, told_of
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import one_line, print_json, print_table, say, tell_each
@@ -25,6 +28,20 @@ NoteOption = Annotated[
 ]
 UserOption = Annotated[
     str, typer.Option("--as", metavar="USER", help="Who decides; the supervisor, if not said.")
+]
+ArgumentsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Of a tool call: other arguments than the agent's, in JSON."),
+]
+BoundsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Of a rule for tool calls: a JSON Schema that arguments have to fit; else these very ones.",
+    ),
+]
+YesOption = Annotated[
+    bool, typer.Option("--yes", help="Even if the rule allows what a person has denied.")
 ]
 COLUMNS = ("id", "state", "agent", "wants", "why", "task", "asked")
 
@@ -47,7 +64,7 @@ def show(
 ) -> None:
     """Show one item: who wants exactly what and why, what happens if it is allowed, what was decided.
 
-    Of a push that is held: its commits and what it changes, too.
+    Of a push that is held: its commits and what it changes, too. Of a tool call: its exact arguments.
     """
     with runner() as api:
         found = api.get(_path(item))
@@ -56,6 +73,9 @@ def show(
         preview = api.get(f"/api/pushes/{segment(item)}/diff") if kept else None
     if json:
         print_json({**found, "preview": preview} if push else found)
+        return
+    if found["kind"] == held_call.CALL:
+        print_table(console, ("", ""), held_call.told_of(found))
         return
     if push:
         print_table(console, ("", ""), told_of(found))
@@ -71,7 +91,7 @@ def approve(
     item: ItemArgument,
     once: Annotated[bool, typer.Option("--once", help="For one request.")] = False,
     run: Annotated[bool, typer.Option("--run", help="For the run, as long as it lasts.")] = False,
-    rule: Annotated[bool, typer.Option("--rule", help="By a standing rule.")] = False,
+    by_rule: Annotated[bool, typer.Option("--rule", help="By a standing rule.")] = False,
     until: Annotated[
         str, typer.Option(metavar="DATE", help="The rule's last day, such as 2026-12-31 (UTC).")
     ] = "",
@@ -83,19 +103,20 @@ def approve(
         list[str] | None,
         typer.Option(help="Another path; `*` and `**` stand for more. Repeatable."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Even if the rule allows what a person has denied.")
-    ] = False,
+    arguments: ArgumentsOption = None,
+    bounds: BoundsOption = None,
+    yes: YesOption = False,
     note: NoteOption = "",
     user: UserOption = "",
     json: JsonFlag = False,
 ) -> None:
     """Allow it: once, for the run, or by a standing rule, which is tried on the record first.
 
-    A push is allowed once, which needs not be said: what is kept of it is sent then.
+    A push or a tool call is allowed once, which needs not be said: what is kept of it is sent then. With a
+    standing rule the held call itself is made, too.
     """
-    verb = _verb(item, {"once": once, "run": run, "rule": rule})
-    if rule and not until:
+    verb = _verb(item, {"once": once, "run": run, "rule": by_rule})
+    if by_rule and not until:
         raise CommandFailed("a standing rule has a last day: --until 2026-12-31", Code.USAGE)
     body = {
         "note": text_of(note),
@@ -103,10 +124,68 @@ def approve(
         "host": host,
         "paths": path or [],
         "scope": scope,
-        "until": _end_of(until) if rule else None,
+        "until": _end_of(until) if by_rule else None,
+        "arguments": _json_in(arguments),
+        "bounds": _json_in(bounds),
     }
+    _approve(item, verb, body, yes=yes, json=json)
+
+
+@app.command()
+def edit(
+    item: ItemArgument,
+    arguments: Annotated[Path, typer.Argument(help="A file with the arguments, in JSON.")],
+    note: NoteOption = "",
+    user: UserOption = "",
+    json: JsonFlag = False,
+) -> None:
+    """Allow a tool call once, with your arguments in place of the agent's; that you changed them is kept."""
+    body = {"note": text_of(note), "as": user, "arguments": _json_in(arguments)}
+    _approve(item, "once", body, yes=True, json=json)
+
+
+@app.command()
+def rule(
+    item: ItemArgument,
+    until: Annotated[
+        str, typer.Option(metavar="DATE", help="The rule's last day, such as 2026-12-31 (UTC).")
+    ],
+    scope: Annotated[
+        str, typer.Option("--for", help="Whose runs the rule is for: engagement, agent or project.")
+    ] = "engagement",
+    bounds: BoundsOption = None,
+    try_only: Annotated[
+        bool, typer.Option("--try", help="Only say what it would have allowed; decide nothing.")
+    ] = False,
+    yes: YesOption = False,
+    note: NoteOption = "",
+    user: UserOption = "",
+    json: JsonFlag = False,
+) -> None:
+    """Allow it by a standing rule, which is tried on the record first; a held call itself is made, too."""
+    body = {
+        "note": text_of(note),
+        "as": user,
+        "host": "",
+        "paths": [],
+        "scope": scope,
+        "until": _end_of(until),
+        "bounds": _json_in(bounds),
+    }
+    if not try_only:
+        _approve(item, "rule", body, yes=yes, json=json)
+        return
     with runner() as api:
-        tried = _tried(api, item, body, yes=yes) if rule else None
+        tried = _tried(api, item, body, yes=True)
+    if json:
+        print_json(tried)
+        return
+    say(console, _told(tried))
+
+
+def _approve(item: str, verb: str, body: Mapping[str, Any], *, yes: bool, json: bool) -> None:
+    with runner() as api:
+        tried = _tried(api, item, body, yes=yes) if verb == "rule" else None
         done = api.post(f"{_path(item)}/{verb}", body)
     if json:
         print_json({**done, "tried": tried})
@@ -152,10 +231,14 @@ def _decide(item: str, verb: str, note: str, user: str, *, json: bool) -> None:
 
 def _say_done(done: Mapping[str, Any]) -> None:
     item = done["approval"]
+    first = item["came"].get("first")
+    if first and item["state"] == "waiting":
+        say(console, f"{item['id']}: {first['by']} allows it; one more person has to", "yellow")
+        return
     say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
     if words := item["came"].get("words"):
         say(console, words)
-    if not done["in_force"] and item["kind"] == PUSH:
+    if not done["in_force"] and item["kind"] in {PUSH, held_call.CALL}:
         later = (
             f"it goes on by itself: `sandgate approvals show {item['id']}` says what comes of it"
         )
@@ -169,11 +252,12 @@ def _say_done(done: Mapping[str, Any]) -> None:
 
 def _tried(api: Runner, item: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
     """What the rule would have let through. Raises: CommandFailed when a person has denied of it."""
-    edits = {"host": body["host"], "paths": body["paths"]}
+    names = ("host", "paths", "arguments", "bounds")
+    edits = {name: body[name] for name in names if body.get(name) is not None}
     tried: dict[str, Any] = api.post(f"{_path(item)}/try", edits)
     if tried["denied_by_people"] and not yes:
         raise CommandFailed(
-            f"{_told(tried)}; nothing was decided: narrow it with --path, or say --yes",
+            f"{_told(tried)}; nothing was decided: narrow it, or say --yes",
             Code.REFUSED,
         )
     return tried
@@ -184,8 +268,23 @@ def _told(tried: Mapping[str, Any]) -> str:
     where = f" ({hosts})" if hosts else ""
     return (
         f"it would have allowed {tried['would_allow']} recorded attempts in 30 days{where}, "
-        f"{tried['denied_by_people']} of which a person denied"
+        f"{tried['denied_by_people']} of which a person denied{_untold(tried)}"
     )
+
+
+def _untold(tried: Mapping[str, Any]) -> str:
+    more = tried["untold"]
+    return f"; of {more} more it can't be told, their arguments were not kept whole" * bool(more)
+
+
+def _json_in(file: Path | None) -> object:
+    """What a file has in JSON; None without one. Raises: CommandFailed."""
+    if file is None:
+        return None
+    try:
+        return loads(read_text(file))
+    except ValueError as error:
+        raise CommandFailed(f"{file} is no JSON: {error}", Code.USAGE) from error
 
 
 def _row(one: Mapping[str, Any]) -> Sequence[object]:
@@ -197,7 +296,10 @@ def _row(one: Mapping[str, Any]) -> Sequence[object]:
 def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:
     granted, scope = one["granted"], one["scope"] or {}
     paths = " ".join(granted.get("paths", []))
-    opens = f"{' '.join(granted.get('methods', []))} {granted.get('host', '')} {paths}"
+    if one["kind"] == held_call.CALL_RULE:
+        opens = held_call.rule_words(one)
+    else:
+        opens = f"{' '.join(granted.get('methods', []))} {granted.get('host', '')} {paths}"
     whose = f"{scope.get('kind', '')} {scope.get('id', '')}"
     return one["id"], opens, whose, (one["until"] or "")[:16], one["decided_by"], one["title"]
 
@@ -206,7 +308,7 @@ def _verb(item: str, flags: Mapping[str, bool]) -> str:
     said = [name for name, flag in flags.items() if flag]
     if not said:
         with runner() as api:
-            said = ["once"] if api.get(_path(item))["kind"] == PUSH else []
+            said = ["once"] if api.get(_path(item))["kind"] in {PUSH, held_call.CALL} else []
     if len(said) != 1:
         raise CommandFailed("say one of --once, --run and --rule", Code.USAGE)
     return said[0]

@@ -72,7 +72,6 @@ class CallHouse:
     audit: FakeAudit = field(default_factory=FakeAudit)
 
     def __post_init__(self) -> None:
-        self.hire(engagement())
         self.calls = HeldCalls(self.inbox.items)
         self.rules = CallRules(self.inbox.store, self.inbox.fakes.clock)
         self.released = Released({"wiki": self.wiki}, call_timeout_s=0.05)
@@ -97,13 +96,15 @@ class CallHouse:
         self.releasing = Releasing(
             self.inbox.store, fakes.clock, self.audit, {CALL: sending}, settling, every_s=0.01
         )
-        self.inbox.more = {
+        self.inbox.more |= {
             CALL: CallHandling(self.releasing, patience_s=5),
             CALL_RULE: CallRuleHandling(self.rules),
         }
 
     async def running(self, **changes: Any) -> Run:
         """A run of the agent that goes on; the one before it is over."""
+        if "wiki" not in self.inbox.fakes.tracker.hired[ENGAGEMENT.id].grants.tool_rules:
+            self.hire(engagement())
         runs = self.inbox.fakes.runs
         for before in await runs.active():
             over = changed(before, state=RunState.ENDED, outcome=Outcome.FAILED)

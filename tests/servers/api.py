@@ -36,6 +36,7 @@ from orchestrator.domain.run import RunState
 from orchestrator.runner.world import World
 from tests.fakes.approvals import Inbox
 from tests.fakes.board import FakePeople, board_of
+from tests.fakes.calls import CallHouse
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
 from tests.fakes.posture import FakeBattery, proving_of
@@ -159,6 +160,7 @@ class Api:
         self.people = FakePeople(self.fakes.tracker)
         self.inbox = Inbox(self.fakes)
         self.pushes = PushHouse(self.inbox)
+        self.calls = CallHouse(self.inbox)
 
     async def ask(
         self,
