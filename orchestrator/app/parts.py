@@ -119,7 +119,9 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         disks=disks,
         drops=drops,
         world=world,
-        witness=AttachingWitness(_attestor(settings, attestations, egress_log, clock), world),
+        witness=AttachingWitness(
+            _attestor(settings, attestations, egress_log, clock), world, registry.open_runs
+        ),
         http=http,
     )
 

@@ -1,11 +1,13 @@
 """Attestations of a run's pushes get to its record: at its end, and those that come after it at once."""
 
 import asyncio
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
 from entrance.errors import NotFound
 from entrance.ports import AcceptedPush, Witness
+from entrance.session import RunId
 from orchestrator.domain.run import Run, RunState
 from orchestrator.runner.world import World
 
@@ -24,10 +26,14 @@ class AttachingWitness:
 
     witness: Witness
     world: World
+    open_runs: Callable[[], Collection[RunId]]
+    """Those whose tokens are let in now."""
 
     async def accepted(self, push: AcceptedPush) -> None:
         """Have it attested. While the run goes on, its end is what attaches it. Raises: Unavailable."""
         await self.witness.accepted(push)
+        if push.session.run in self.open_runs():
+            return
         with suppress(NotFound):
             run = await self.world.runs.get(push.session.run)
             if run.record and run.state in OVER:

@@ -44,7 +44,10 @@ async def recorded(world: FakeWorld, state: RunState) -> tuple[AttachingWitness,
     )
     await world.runs.create(run)
     push = accepted(session=replace(SESSION, run=run.id))
-    return AttachingWitness(FakeWitness(world.folder, world), world.world()), run.record, push
+    if state is RunState.RUNNING:
+        world.door.open(push.session)
+    witness = FakeWitness(world.folder, world)
+    return AttachingWitness(witness, world.world(), world.door.open_runs), run.record, push
 
 
 @pytest.mark.parametrize(
