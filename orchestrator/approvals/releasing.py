@@ -136,7 +136,7 @@ class Releasing:
             step = next_step(await self._see(item))
             await self._do(item, step)
         except Conflict:  # another was faster
-            self._told.set()
+            self._again(name)
         except SandgateError as error:
             log.warning("release_postponed", item=name, error=str(error))
             self._again(name)

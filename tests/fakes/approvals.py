@@ -30,6 +30,8 @@ class FakeApprovals:
 
     def __init__(self) -> None:
         self.down = False
+        self.refused = 0
+        """How often it was asked in vain."""
         self.items: dict[str, Approval] = {}
 
     async def create(self, item: Approval) -> None:
@@ -68,6 +70,7 @@ class FakeApprovals:
 
     def _up(self) -> None:
         if self.down:
+            self.refused += 1
             raise Unavailable("the store is down")
 
 

@@ -1,6 +1,7 @@
 """A held push becomes an item, is decided, and is sent once."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from entrance.decision import Allow, Deny
-from entrance.errors import Conflict, NotFound
+from entrance.errors import Conflict, NotFound, Unavailable
+from entrance.git.standing import Stand
 from entrance.ports import Moved
-from entrance.session import RunId
+from entrance.session import RepoGrant, RunId
 from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.items import MOST_A_RUN
 from orchestrator.approvals.pushes import MOST_BYTES_A_TASK, unsettled
@@ -33,6 +35,7 @@ from tests.fakes.pushes import (
     releasing,
 )
 from tests.fakes.world import AGENT, ENGAGEMENT, REPOSITORY, TASK, FakeWorld
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -430,3 +433,101 @@ async def test_nobody_is_asked_about_a_run_that_is_not_there(house: PushHouse) -
         await house.pushes.ask(a_push(replace(await house.running(), id=RunId("nobody"))))
     assert AGENT.bot not in house.inbox.store.items
     assert OLD not in house.hosts.refs
+
+
+async def test_what_can_not_be_recorded_is_not_sent(house: PushHouse) -> None:
+    item = await house.held(a_push(await house.running()))
+    await allow(house, item)
+    house.audit.down = True
+    await house.releasing.look()
+    assert (now(house, item).state, house.hosts.posts) == (ApprovalState.ALLOWED, [])
+    house.audit.down = False
+    house.inbox.fakes.clock.advance(60)
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.RELEASED
+
+
+async def test_an_outcome_that_could_not_be_recorded_is_recorded_later_and_nothing_sent_twice(
+    house: PushHouse,
+) -> None:
+    item = await house.held(a_push(await house.running()))
+    await allow(house, item)
+    send = house.hosts.send
+
+    async def sent_as_the_disk_fills(*args: object) -> object:
+        house.audit.down = True
+        return await send(*args)  # type: ignore[arg-type]
+
+    house.hosts.send = sent_as_the_disk_fills  # type: ignore[method-assign,assignment]
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.RELEASING
+    house.audit.down = False
+    house.start()
+    await house.releasing.look()
+    assert (now(house, item).state, len(house.hosts.posts)) == (ApprovalState.RELEASED, 1)
+    (record,) = house.audit.decisions("git_push")
+    assert house.audit.outcome_of(record)
+
+
+async def test_what_may_have_been_sent_is_settled_when_nothing_is_granted_any_more(
+    house: PushHouse,
+) -> None:
+    item = await house.held(a_push(await house.running()))
+    house.hosts.does = "lose"
+    await allow(house, item)
+    stand, grants = house.hosts.stand, []
+
+    async def away_at_first(grant: RepoGrant, moved: Sequence[Moved]) -> Stand:
+        grants.append(grant)
+        if len(grants) == 2:
+            raise Unavailable("the git host can't be reached")
+        return await stand(grant, moved)
+
+    house.hosts.stand = away_at_first  # type: ignore[method-assign]
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.UNKNOWN
+    house.inbox.fakes.tracker.hired.clear()
+    house.inbox.fakes.clock.advance(60)
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.RELEASED
+    by_which_it_was_sent = replace(grants[0], pull_requests=False)
+    assert grants[-1] == by_which_it_was_sent
+
+
+async def test_a_witness_or_a_board_that_is_away_is_told_later(house: PushHouse) -> None:
+    run = await house.running()
+    item = await house.held(a_push(run))
+    await end(house, run, Outcome.ASKED)
+    house.witness.down = True
+    done = await decide(house, item)
+    assert done.item.state is ApprovalState.RELEASED
+    assert now(house, item).came[OWED]
+    assert house.kept.pushes, "what is vouched for is there until then"
+    house.witness.down = False
+    house.inbox.fakes.clock.advance(61)
+    await house.releasing.look()
+    assert OWED not in now(house, item).came
+    assert (len(house.witness.told), house.kept.pushes) == (1, {})
+
+
+async def test_an_outage_of_the_store_ends_no_loop(house: PushHouse) -> None:
+    item = await house.held(a_push(await house.running()))
+    house.inbox.store.down = True
+    async with releasing(house):
+        await until(lambda: house.inbox.store.refused > 1)
+        house.inbox.store.down = False
+        done = await house.inbox.deciding.decide(item, Decision(Verb.ONCE))
+    assert done.item.state is ApprovalState.RELEASED
+
+
+async def test_an_item_that_can_not_be_read_keeps_no_other_from_being_sent(
+    house: PushHouse,
+) -> None:
+    run = await house.running()
+    item = await house.held(a_push(run))
+    await allow(house, item)
+    broken = replace(now(house, item), id="broken", wanted={"kept": "x"})
+    house.inbox.store.items = {"broken": broken, **house.inbox.store.items}
+    await house.releasing.look()
+    assert now(house, item).state is ApprovalState.RELEASED
+    assert now(house, "broken").state is ApprovalState.ALLOWED

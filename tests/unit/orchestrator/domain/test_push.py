@@ -1,18 +1,27 @@
 """A held push, as its item has it and people read it."""
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from entrance.errors import Malformed
 from entrance.ports import Moved
 from entrance.session import RepoGrant
+from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.kinds import EGRESS, KINDS, PUSH
 from orchestrator.domain.push import (
     COMMITS_KEPT,
     LONGEST_REASON,
     REASONS_KEPT,
     Wanted,
+    beside,
+    claimed_by,
+    grant_claimed,
     identity_of,
     may_still,
+    not_there,
     title_of,
     wanted_from,
     wanted_json,
@@ -21,6 +30,7 @@ from orchestrator.domain.push import (
 )
 from orchestrator.domain.team import Engagement, Grants, Repository
 from tests.fakes.approvals import ITEM
+from tests.fakes.clock import START
 from tests.fakes.pushes import NEW, OLD, OTHER, REF, ZERO, a_push
 from tests.fakes.run import a_run
 from tests.fakes.world import AGENT, ENGAGEMENT, REPOSITORY, TASK
@@ -89,3 +99,61 @@ def test_only_the_tasks_own_repository_is_pushed_to() -> None:
     why = may_still(ONE, ASKED, engagement=ENGAGEMENT, agent=AGENT, task=task)
     assert isinstance(why, str)
     assert "not granted for pushing" in why
+
+
+def test_an_item_of_which_something_is_missing_can_not_be_read() -> None:
+    for name in wanted_json(ONE):
+        told = {key: value for key, value in wanted_json(ONE).items() if key != name}
+        with pytest.raises(Malformed, match="held push"):
+            wanted_from(told)
+
+
+def held(name: str, *refs: str, **changes: Any) -> Approval:
+    moved = tuple(Moved(ref, ZERO, NEW) for ref in refs or (REF,))
+    wanted = wanted_json(replace(ONE, moved=moved))
+    return replace(ASKED, **{"id": name, "wanted": wanted, **changes})
+
+
+def test_beside_a_push_are_the_open_ones_of_the_same_branch() -> None:
+    others = [
+        held("a"),
+        held("b"),
+        held("c", "refs/heads/agent/DEMO-7/other"),
+        held("d", REF, state=ApprovalState.DENIED),
+        held("e", REF, kind=EGRESS),
+        held("f", "refs/heads/agent/DEMO-7/x", REF, state=ApprovalState.UNKNOWN),
+    ]
+    assert beside(others[0], others) == ["b", "f"]
+    assert beside(ITEM, others) == []
+
+
+def test_the_newest_push_of_a_branch_says_whether_it_is_there() -> None:
+    later = START + timedelta(minutes=1)
+    denied, taken = held("a", state=ApprovalState.DENIED), held("b", asked_at=later)
+    taken = replace(taken, state=ApprovalState.RELEASED)
+    assert not_there([ITEM]) == []
+    (told,) = not_there([denied])
+    assert "a was denied" in told
+    assert not_there([taken, denied]) == []
+    (told,) = not_there([replace(denied, asked_at=later), replace(taken, asked_at=START)])
+    assert "was denied" in told
+
+
+@pytest.mark.parametrize("state", {*KINDS[PUSH].after.values(), ApprovalState.WAITING})
+def test_whatever_has_not_arrived_is_said(state: ApprovalState) -> None:
+    assert bool(not_there([held("a", state=state)])) == (state is not ApprovalState.RELEASED)
+
+
+def test_what_was_claimed_is_settled_by_the_same_grant() -> None:
+    repository = Repository(REPOSITORY, credential="new")
+    grant = still(ONE, replace(ENGAGEMENT, grants=Grants(repositories=(repository,))))
+    assert isinstance(grant, RepoGrant)
+    claimed = replace(ASKED, came=claimed_by(grant))
+    assert grant_claimed(ONE, claimed) == replace(grant, pull_requests=False)
+
+
+def test_many_branches_are_counted() -> None:
+    moved = tuple(Moved(f"refs/heads/agent/DEMO-7/{n}", ZERO, NEW) for n in range(12))
+    many = replace(ONE, moved=moved)
+    assert "12 branches" in title_of(many)
+    assert "and 2 more" in what_happens(many)
