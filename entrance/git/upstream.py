@@ -43,6 +43,10 @@ class RepositoryCredentials(Protocol):
         """
         ...
 
+    def refused(self, grant: RepoGrant) -> bool:
+        """The host didn't take them (401). Whether others can be had now."""
+        ...
+
 
 def client_session() -> aiohttp.ClientSession:
     """The HTTP client that `GitHost` needs: bytes as they are, nothing remembered, no short cut-off."""
@@ -150,22 +154,37 @@ class GitHost:
         kind: str,
         body: AsyncIterable[bytes] | bytes | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        secret = await self._credentials.headers_for(grant, method)
         sent = body if body is None or isinstance(body, bytes) else _Breakable(body)
         try:
-            async with (
-                sent.scope if isinstance(sent, _Breakable) else nullcontext(),
-                self._http.request(
-                    method, url, headers={**headers, **secret}, data=sent, allow_redirects=False
-                ) as answer,
-            ):
-                _check(grant, answer, kind)
-                yield answer
+            for first in (True, False):
+                secret = await self._credentials.headers_for(grant, method)
+                async with (
+                    sent.scope if isinstance(sent, _Breakable) else nullcontext(),
+                    self._http.request(
+                        method,
+                        url,
+                        headers={**headers, **secret},
+                        data=sent,
+                        allow_redirects=False,
+                    ) as answer,
+                ):
+                    if first and self._may_ask_again(grant, answer, sent):
+                        continue
+                    _check(grant, answer, kind)
+                    yield answer
+                    return
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
             raise Unavailable(
                 f"the git host of {grant.name} can't be reached or broke off: "
                 f"{type(error).__name__}; try again later"
             ) from error
+
+    def _may_ask_again(
+        self, grant: RepoGrant, answer: aiohttp.ClientResponse, sent: "bytes | _Breakable | None"
+    ) -> bool:
+        """Whether the credential has ended before its time, there is a new one, and the body is there yet."""
+        ended = answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.refused(grant)
+        return ended and not isinstance(sent, _Breakable)
 
 
 class _Breakable:

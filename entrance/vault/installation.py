@@ -88,6 +88,13 @@ class InstallationTokens:
                 made = self._made[key] = await self._make(grant, purpose, binding)
         return made.credential.headers(url)
 
+    def drop(self, grant: RepoGrant) -> bool:
+        """Forget the grant's tokens, which the host takes no more; whether there were any."""
+        ours = [key for key in self._made if (key.run, key.url) == (grant.run, grant.url)]
+        for key in ours:
+            del self._made[key]
+        return bool(ours)
+
     async def revoke(self, run: RunId) -> None:
         """Forget a run's tokens, and have the host forget them. One it can't be told of ends by itself."""
         for key in [key for key in self._making if key.run == run]:

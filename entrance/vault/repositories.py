@@ -44,6 +44,10 @@ class VaultRepositories:
             raise Forbidden(f"{grant.name} has no credential, and its host's API needs one")
         return await self._headers(grant, "propose", method, url)
 
+    def refused(self, grant: RepoGrant) -> bool:
+        """The host didn't take what it was shown: whether a new token can be made for the grant."""
+        return self._tokens is not None and self._tokens.drop(grant)
+
     async def may_propose(self, grant: RepoGrant, url: str) -> Allow | Deny:
         """Whether the grant's credential may open pull requests at `url`, as far as the vault knows.
 

@@ -80,6 +80,9 @@ class FakeCredentials:
         secret = REAL_CREDENTIAL if grant.credential == "host" else "door:wrong"
         return {"Authorization": aiohttp.encode_basic_auth(*secret.split(":"))}
 
+    def refused(self, grant: RepoGrant) -> bool:
+        return False
+
 
 @dataclass(slots=True)
 class Door:

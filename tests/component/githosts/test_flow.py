@@ -44,7 +44,7 @@ from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import AGENT, ENGAGEMENT, TASK, FakeWorld
 from tests.servers.git import RUN_TOKEN, Git
 from tests.servers.githosts.github import APP, GitHub, app_key, github
-from tests.servers.githosts.serving import Repo
+from tests.servers.githosts.serving import Repo, Trouble, said
 from tests.servers.log import open_log
 
 NAME, BRANCH = "team/thing", "agent/DEMO-7/fix"
@@ -223,6 +223,27 @@ async def test_a_token_that_has_ended_in_the_middle_of_a_run_is_made_anew(stage:
     await stage.git.ok("push", "--quiet", "origin", f"HEAD:refs/heads/{BRANCH}", cwd=clone)
     await stage.submit(Work("Done.", BRANCH))
     assert len(stage.host.repos[NAME].pulls) == 1
+
+
+async def test_a_token_that_the_host_takes_no_more_is_made_anew(stage: Stage) -> None:
+    """It was revoked by somebody else, or the host's clock is not what it said."""
+    await stage.work()
+    (before,) = stage.host.tokens
+    stage.host.tokens.clear()
+    clone = stage.folder / "sandbox"
+    await stage.git.ok("commit", "--allow-empty", "--quiet", "--message", "More", cwd=clone)
+    await stage.git.ok("push", "--quiet", "origin", f"HEAD:refs/heads/{BRANCH}", cwd=clone)
+    assert stage.host.tokens
+    assert before not in stage.host.tokens
+
+
+async def test_a_host_that_takes_none_is_not_asked_without_end(stage: Stage) -> None:
+    for _ in range(2):
+        stage.host.troubles = [Trouble(lambda r: ".git/" in r.path, lambda: said(401), 9)]
+        stage.host.came.clear()
+        refused = await stage.git("ls-remote", stage.remote)
+        assert "502" in refused.text
+        assert len(stage.host.methods(".git/")) == 2
 
 
 async def test_neither_the_apps_key_nor_a_token_is_anywhere_but_on_its_way(stage: Stage) -> None:
