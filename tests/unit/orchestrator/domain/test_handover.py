@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from entrance.session import TaskId
+from entrance.session import RunId, TaskId
 from orchestrator.domain.delegation import Part
 from orchestrator.domain.handover import (
     ACTIONS,
     action_after,
     assignee_after,
     part_of,
+    proposed_in_words,
     title_of,
     told,
+    work_in_words,
 )
 from orchestrator.domain.plan import WAKES
-from orchestrator.domain.run import Cause, Ending, Outcome, Trigger
+from orchestrator.domain.run import Cause, Ending, Outcome, PullRequest, Tried, Trigger, Work
 from orchestrator.domain.task import TaskStatus
 from tests.fakes.clock import START
 from tests.fakes.run import a_run
@@ -108,3 +110,27 @@ def test_of_a_part_it_is_told_how_it_ended(part: Part, title: str, words: list[s
 
 def test_the_comment_names_the_run_and_its_outcome() -> None:
     assert title_of(a_run().id, Outcome.ASKED).endswith(" asked")
+
+
+def test_what_was_submitted_is_said_in_whole_and_what_was_not_said_is_left_out() -> None:
+    tests = (Tried("make test", "passed", "12 of 12"), Tried("make e2e", "not_run"))
+    assert work_in_words(Work("I did it.")) == "I did it."
+    assert work_in_words(Work("I did it.", "agent/DEMO-7/x", tests, "Windows.")) == (
+        "I did it.\n\nTests:\n- make test: passed (12 of 12)\n- make e2e: not_run\n\n"
+        "Not verified: Windows.\n\nBranch: agent/DEMO-7/x"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (PullRequest("a/b", 1, "https://h/pull/1"), "a/b is proposed: https://h/pull/1"),
+        (PullRequest("a/b", none="no such branch", failed=True), "sandgate run propose run-1"),
+        (PullRequest("a/b", none="a plain host has none"), None),
+    ],
+)
+def test_a_pull_request_is_told_when_it_is_there_or_could_not_be(
+    made: PullRequest, words: str | None
+) -> None:
+    said = proposed_in_words(RunId("run-1"), made)
+    assert said is None if words is None else said is not None and words in said[1]

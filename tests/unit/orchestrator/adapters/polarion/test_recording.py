@@ -14,7 +14,7 @@ from entrance.ports import Usage
 from orchestrator.adapters.polarion.items import BATCH_BYTES
 from orchestrator.adapters.polarion.recording import FIELD_BYTES, fields_of, item_of
 from orchestrator.adapters.polarion.resources import Text, encoded
-from orchestrator.domain.run import Cause, Outcome, RunState
+from orchestrator.domain.run import Cause, Outcome, PullRequest, RunState
 from orchestrator.ports import RunRecord
 from polarion_app.config import load
 from tests.fakes.clock import START
@@ -57,6 +57,15 @@ def test_a_run_that_has_ended_is_recorded_whole() -> None:
         "sandboxFacts": {"image": "sandgate/x:1", "seconds": {"queued": 9.0}},
         "evidence": {"host": {"oom_kills": 1}},
     }
+
+
+def test_where_the_work_is_proposed_is_recorded_and_why_it_is_not_is_no_field() -> None:
+    url = "https://git.example/team/thing/pull/5"
+    made = fields_of(record(pull_request=PullRequest("agent/x/y", 5, url)))
+    assert made["pullRequest"] == url
+    assert made.keys() <= load().fields_of("agentRun").keys()
+    assert "pullRequest" not in fields_of(record(pull_request=PullRequest(none="plain")))
+    assert "pullRequest" not in fields_of(record())
 
 
 def test_a_run_that_goes_on_has_no_outcome_yet() -> None:
