@@ -70,10 +70,8 @@ def next_step(seen: Seen) -> Step:
 
 
 def _unsent(seen: Seen) -> Step:
-    if seen.refused:
-        return Settle(Verb.FAIL, seen.refused)
-    if seen.now - seen.allowed_at > STALE:
-        return Settle(Verb.FAIL, AGE)
+    if why := _too_late(seen):
+        return Settle(Verb.FAIL, why)
     if seen.stand is None:
         return Later(f"nothing was sent yet: {seen.trouble}")
     match seen.stand.place:
@@ -104,7 +102,13 @@ def _not_there(seen: Seen) -> Step:
     """It was claimed, and is not there: it has never been sent, was lost, or is on its way."""
     if seen.sent_at and seen.now - seen.sent_at < IN_FLIGHT:
         return Later("it may still be on its way")
-    return Settle(Verb.FAIL, seen.refused) if seen.refused else Send()
+    why = _too_late(seen)
+    return Settle(Verb.FAIL, why) if why else Send()
+
+
+def _too_late(seen: Seen) -> str:
+    """Why it isn't sent any more; empty when it is."""
+    return seen.refused or (AGE if seen.now - seen.allowed_at > STALE else "")
 
 
 def pause_after(tries: int) -> timedelta:

@@ -179,3 +179,27 @@ async def test_what_is_kept_for_nobody_is_seen_once_it_is_old(at: AtDoor) -> Non
     assert await at.kept.left_over() == []
     os.utime(at.door.kept / HELD / item.wanted["kept"], (0, 0))
     assert await at.kept.left_over() == [item.wanted["kept"]]
+
+
+async def test_a_repository_whose_objects_are_named_by_sha256_is_no_exception(at: AtDoor) -> None:
+    git, bare = at.door.git, at.door.root / "demo" / "parse.git"
+    seed = git.home / "seed"
+    await git.ok("init", "--quiet", "-b", "main", "--object-format=sha256", seed)
+    await at.door.commit(seed, "readme.txt", b"hello\n")
+    await git.ok("clone", "--quiet", "--bare", seed, bare)
+    await git.ok("-C", bare, "config", "http.receivepack", "true")
+    url, task = f"{at.door.host}/demo/parse.git", TaskId(f"DEMO/{ITEM}")
+    tracker = at.house.inbox.fakes.tracker
+    tracker.tasks[task] = replace(tracker.tasks[task], repository=url)
+    grants = Grants(repositories=(Repository(url, credential="host"),))
+    tracker.hired[ENGAGEMENT.id] = replace(ENGAGEMENT, grants=grants)
+
+    clone = await at.door.clone("host/parse.git")
+    (clone / ".github" / "workflows").mkdir(parents=True)
+    commit = await at.door.commit(clone, WORKFLOW, b"on: push\n")
+    await git("push", "origin", f"HEAD:{REF}", cwd=clone)
+    (item,) = at.items
+    assert "+on: push" in (await at.kept.preview(item.wanted["kept"])).patch
+    await decide(at.house, item.id)
+    assert len(commit) == 64
+    assert (await at.door.refs("demo/parse.git"))[REF] == commit

@@ -61,9 +61,14 @@ def test_what_was_allowed_is_sent_when_the_host_is_where_the_push_expects_it() -
     )
 
 
-def test_what_was_allowed_long_ago_is_not_sent() -> None:
-    old = seen(ApprovalState.ALLOWED, stand=BEFORE, allowed_at=START - STALE - timedelta(seconds=1))
-    assert isinstance(next_step(old), Settle)
+@pytest.mark.parametrize("state", UNDER_WAY)
+def test_what_was_allowed_long_ago_is_not_sent_whatever_happened_meanwhile(
+    state: ApprovalState,
+) -> None:
+    long_ago = START - STALE - timedelta(seconds=1)
+    step = next_step(seen(state, stand=BEFORE, allowed_at=long_ago, sent_at=long_ago))
+    assert isinstance(step, Settle)
+    assert step.verb is Verb.FAIL
 
 
 @pytest.mark.parametrize("state", PERHAPS)
