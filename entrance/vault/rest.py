@@ -55,6 +55,7 @@ class Asked:
     what: str
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = None
+    timeout_s: float = TIMEOUT_S
 
 
 async def ask(http: aiohttp.ClientSession, asked: Asked, secret: SecretHeaders) -> Answer:
@@ -74,7 +75,7 @@ async def ask(http: aiohttp.ClientSession, asked: Asked, secret: SecretHeaders) 
             headers=headers,
             data=data,
             allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=TIMEOUT_S, sock_connect=CONNECT_S),
+            timeout=aiohttp.ClientTimeout(total=asked.timeout_s, sock_connect=CONNECT_S),
         ) as answer:
             body = await _whole(answer)
             if answer.status // 100 == 2:  # noqa: PLR2004 - the 2xx range

@@ -1,11 +1,13 @@
 """A run as its agentRun work item says it [pure]."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 
 from orchestrator.adapters.polarion.resources import NewItem, Text
-from orchestrator.domain.run import phases
+from orchestrator.domain.run import Run, phases
 from orchestrator.ports import RunRecord
 
 FIELD_BYTES = 400_000
@@ -36,12 +38,18 @@ def fields_of(record: RunRecord) -> dict[str, Any]:
         "ledger": _json(record.ledger),
         "gatewayCalls": _json(record.gateway_calls),
         "sandboxFacts": _json({**run.facts, "seconds": phases(run)}),
-        "evidence": _json(run.evidence),
+        "evidence": _json(_evidence(run)),
         "startedAt": run.created_at,
         **({"endedAt": ended} if (ended := run.since.get("settling")) else {}),
         # Only if there is one: a Polarion that was set up before has no such field.
         **({"pullRequest": made.url} if (made := run.pull_request) and made.url else {}),
     }
+
+
+def _evidence(run: Run) -> Mapping[str, Any]:
+    """What the verdict rests on, and what became of the pull request."""
+    made = run.pull_request
+    return run.evidence if made is None else {**run.evidence, "pull_request": asdict(made)}
 
 
 def _json(data: Any) -> Text:

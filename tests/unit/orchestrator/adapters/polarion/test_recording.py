@@ -59,12 +59,15 @@ def test_a_run_that_has_ended_is_recorded_whole() -> None:
     }
 
 
-def test_where_the_work_is_proposed_is_recorded_and_why_it_is_not_is_no_field() -> None:
+def test_where_the_work_is_proposed_is_recorded_or_why_it_is_not() -> None:
     url = "https://git.example/team/thing/pull/5"
     made = fields_of(record(pull_request=PullRequest("agent/x/y", 5, url)))
     assert made["pullRequest"] == url
     assert made.keys() <= load().fields_of("agentRun").keys()
-    assert "pullRequest" not in fields_of(record(pull_request=PullRequest(none="plain")))
+    none = fields_of(record(pull_request=PullRequest("agent/x/y", none="plain", failed=True)))
+    assert "pullRequest" not in none
+    told = orjson.loads(none["evidence"].value)["pull_request"]
+    assert (told["none"], told["failed"]) == ("plain", True)
     assert "pullRequest" not in fields_of(record())
 
 
