@@ -1,6 +1,8 @@
 """The demo with every harness and in every provider's API: the same scenario, and the same end."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +49,25 @@ def test_what_was_pushed_is_vouched_for(theatre: Theatre, cast: str) -> None:
     assert [one["new"] for one in said["refs"]] == [summary["commit"]]
     base = theatre.sandgate("verify", summary["repository_path"], summary["base_commit"])
     assert "has attested no push" in base.stderr
+
+
+def test_the_record_and_plain_copies_vouch_for_it_as_well(theatre: Theatre, tmp_path: Path) -> None:
+    """What another machine needs: a clone, the record's attachment, the public key, the log."""
+    summary = theatre.played("native, Anthropic")
+    files = theatre.attached(summary["agent_run"])
+    (name,) = [one for one in files if one.startswith("attestation-")]
+    (tmp_path / name).write_bytes(files[name])
+    shutil.copy(theatre.here.public_key, tmp_path / "log.pub")
+    shutil.copytree(theatre.here.data("egress"), tmp_path / "log")
+    shutil.copytree(summary["repository_path"], tmp_path / "thing.git")
+    copies = (
+        f"--attestation={tmp_path / name}",
+        f"--key={tmp_path}/log.pub",
+        f"--log={tmp_path}/log",
+    )
+    done = theatre.sandgate("verify", f"{tmp_path}/thing.git", summary["commit"], *copies)
+    assert done.returncode == 0, done.stdout
+    assert f"comes from run {summary['run']}" in done.stdout
 
 
 def test_a_model_that_the_harness_does_not_speak_to_is_refused_before_anything_is_made(

@@ -1,5 +1,6 @@
 """The demo as its users call it, with one harness and model after another in one installation."""
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -7,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import httpx
 
+from orchestrator.adapters.polarion import PolarionClient
 from orchestrator.cli.client import Runner
 from orchestrator.settings import inherited_environment
 from orchestrator.stack.installation import Installation
-from orchestrator.stack.services import LOOPBACK
+from orchestrator.stack.services import LOOPBACK, polarion_token
 from tests.e2e.house import SANDGATE
 
 CASTS: Mapping[str, Sequence[str]] = {
@@ -41,6 +44,10 @@ class Theatre:
         here = self.here
         with Runner(f"http://{LOOPBACK}:{here.ports.runner}", here.keys / "api.token") as runner:
             return runner.get(path)
+
+    def attached(self, record: str) -> Mapping[str, bytes]:
+        """What a run's record has as files, by their names."""
+        return asyncio.run(_attached(self.here, record))
 
     def played(self, cast: str) -> Mapping[str, Any]:
         """The summary of the demo with this cast."""
@@ -71,3 +78,16 @@ class Theatre:
         answer.raise_for_status()
         found: Sequence[Mapping[str, Any]] = answer.json()["answers"]
         return found
+
+
+async def _attached(here: Installation, record: str) -> Mapping[str, bytes]:
+    token = polarion_token(here).read_text()
+    url = f"http://{LOOPBACK}:{here.ports.polarion}/polarion/rest/v1"
+    async with aiohttp.ClientSession(trust_env=False) as http:
+        client = PolarionClient(
+            http, url, lambda _method, _url: {"Authorization": f"Bearer {token}"}
+        )
+        return {
+            one.file_name: b"".join([piece async for piece in client.attachments.content(one.id)])
+            for one in await client.attachments.of(record)
+        }
