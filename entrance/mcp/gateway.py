@@ -5,7 +5,6 @@ reads it and goes on. A tool's failure, time limit or over-long answer is told t
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from entrance.mcp.arguments import trouble_with
 from entrance.mcp.catalogue import Entry, catalogue, granted
 from entrance.mcp.judging import Judge
 from entrance.mcp.policy import Ruled
+from entrance.mcp.recorded import of_arguments
 from entrance.ports import Cause, Tool, ToolProvider, ToolResult
 from entrance.session import Session
 
@@ -92,7 +92,7 @@ class Gateway:
                 ruled.decision,
                 session,
                 rule=ruled.rule,
-                detail={"arguments_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
+                detail=of_arguments(arguments),
                 cause=Cause(tool=name[:200], call=call),
             )
         )

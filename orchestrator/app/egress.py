@@ -24,7 +24,7 @@ from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.holds import HeldRequest, Holds
 from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
-from orchestrator.approvals.ports import ApprovalStore
+from orchestrator.approvals.ports import ApprovalStore, Rights
 from orchestrator.approvals.waking import Waking
 from orchestrator.board import Board, Wish
 from orchestrator.domain.kinds import EGRESS
@@ -88,6 +88,8 @@ class Inbox:
         tracker: Tracker,
         waking: Waking,
         handlings: Mapping[str, Handling],
+        *,
+        rights: Rights,
     ) -> Deciding:
         """How its items are decided; `handlings` are those of other kinds than the internet."""
         return Deciding(
@@ -98,6 +100,7 @@ class Inbox:
             recorded=RecordedAttempts(settings.log.folder),
             handlings={EGRESS: EgressHandling(self.keeping.apply), **handlings},
             waking=waking,
+            rights=rights,
         )
 
 

@@ -37,7 +37,7 @@ from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
 from orchestrator.app.calls import Calls
 from orchestrator.app.parts import Parts
-from orchestrator.app.polarion import BotTokens, PolarionPeople, host_of
+from orchestrator.app.polarion import BotTokens, PolarionPeople, PolarionRights, host_of
 from orchestrator.app.pushes import Pushes, folder_of
 from orchestrator.approvals.pushes import unsettled
 from orchestrator.board import Board
@@ -138,7 +138,13 @@ async def open_api(
     models = ModelRoutes(parts.tracker, parts.vault, prices, providers)
     inbox = parts.inbox
     handlings = {PUSH: pushes.handling, **calls.handlings(pushes.releasing)}
-    deciding = inbox.deciding(settings, parts.tracker, inbox.waking(board), handlings)
+    deciding = inbox.deciding(
+        settings,
+        parts.tracker,
+        inbox.waking(board),
+        handlings,
+        rights=PolarionRights(parts.polarion),
+    )
     approvals = ApprovalRoutes(inbox.store, deciding, inbox.policy)
     own = settings.api.metrics_token_file
     app = make_api(

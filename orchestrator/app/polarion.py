@@ -6,11 +6,15 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
+from entrance.errors import NotFound
 from entrance.vault.credentials import NAME
 from entrance.vault.vault import Vault
 from orchestrator.adapters.polarion import Authorize, KeyedLocks, PolarionClient
 from orchestrator.adapters.polarion.supervising import PolarionPerson
 from orchestrator.settings import Polarion as Settings
+
+DECIDE = ("project_assignable", "project_admin")
+"""The roles of a project whose users may decide about its tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,20 @@ class PolarionPeople:
                 return PolarionPerson(service, in_person=False)
             await self.tokens.keep(user, await service.users.make_token(user, "sandgate"))
         return PolarionPerson(self.polarion.as_user(user), in_person=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PolarionRights:
+    """`orchestrator.approvals.ports.Rights`: those decide who could do so about the project's tasks."""
+
+    polarion: Polarion
+
+    async def may_decide(self, user: str, project: str) -> bool:
+        try:
+            found = await self.polarion.as_service().users.get(user)
+        except NotFound:
+            return False
+        return not found.disabled and any((project, role) in found.project_roles for role in DECIDE)
 
 
 def secret_of(user: str) -> str:

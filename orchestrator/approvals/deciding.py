@@ -13,7 +13,7 @@ import structlog
 from entrance.errors import Conflict, Forbidden, NotFound, Unavailable
 from entrance.session import RunId
 from orchestrator.approvals.handling import Decision, Granted, Handling, Record
-from orchestrator.approvals.ports import ApprovalStore, Recorded
+from orchestrator.approvals.ports import ApprovalStore, Recorded, Rights
 from orchestrator.approvals.waking import Waking
 from orchestrator.domain.access import BackTest, Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb, Verdict
@@ -51,12 +51,14 @@ class Deciding:
     handlings: Mapping[str, Handling]
     """What is done about each kind."""
     waking: Waking
+    rights: Rights | None = None
+    """None: whoever is no agent may decide."""
 
     async def decide(self, item: str, decision: Decision) -> Decided:
         """Do what a person decides.
 
         Raises: NotFound; Conflict (decided already, not of this kind, or by the same of two people);
-        Forbidden (an agent);
+        Forbidden (an agent, or without a role);
         ValueError (the edits).
         """
         before = await self.store.get(item)
@@ -113,11 +115,14 @@ class Deciding:
 
     async def _decider(self, item: Approval, user: str) -> str:
         hired = {one.id: one.supervisor for one in await self.tracker.engagements()}
-        by = user or hired.get(item.engagement, "")
+        supervisor = hired.get(item.engagement, "")
+        by = user or supervisor
         if not by:
             raise Conflict(f"the engagement {item.engagement} is over: say as whom you decide")
         if by.startswith(AGENTS) or await self.tracker.agent(by):
             raise Forbidden(f"{by} is an agent's user: about this a person decides")
+        if self.rights and by != supervisor and not await self.rights.may_decide(by, item.project):
+            raise Forbidden(f"{by} has no role in {item.project} by which this could be decided")
         return by
 
     async def _live(self, run: RunId) -> bool:

@@ -75,6 +75,17 @@ class Caller(Protocol):
         ...
 
 
+class Rights(Protocol):
+    """What people may do in Polarion."""
+
+    async def may_decide(self, user: str, project: str) -> bool:
+        """Whether this user may decide about a project's items; False when there is no such user.
+
+        Raises: Unavailable.
+        """
+        ...
+
+
 class KeptPushes(Protocol):
     """What is kept of held pushes."""
 

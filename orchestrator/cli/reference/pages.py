@@ -14,6 +14,7 @@ from orchestrator.cli.reference.posture import posture
 from orchestrator.cli.reference.push_rules import push_rules
 from orchestrator.cli.reference.run_states import run_states
 from orchestrator.cli.reference.settings import settings
+from orchestrator.cli.reference.tool_policy import tool_policy
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -28,6 +29,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "push-rules.md": push_rules,
     "run-states.md": run_states,
     "settings.md": settings,
+    "tool-policy.md": tool_policy,
 }
 
 

@@ -1,13 +1,17 @@
 """The gateway over fakes: what is asked, what is told, what is on record."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from entrance.errors import Malformed, Unavailable
+from entrance.mcp.catalogue import catalogue
 from entrance.mcp.gateway import Gateway, Limits
-from entrance.ports import ToolResult
+from entrance.mcp.judging import Judge
+from entrance.ports import HeldCall, Tool, ToolResult
 from entrance.session import RunId, Session, TaskId
+from entrance.tool_policy import ConnectionRules, Facts, Mode, ToolRule
 from tests.fakes.audit import FakeAudit
 from tests.fakes.tools import FakeTools
 
@@ -21,6 +25,7 @@ SESSION = Session(
     tools={"tracker": frozenset({"get_item"}), "wiki": frozenset({"get_item"})},
 )
 KEY = {"key": "T-1"}
+OPEN = Tool("get_item", "Read.", {"type": "object"})
 
 
 def gateway(audit: FakeAudit, *tools: FakeTools, limits: Limits | None = None) -> Gateway:
@@ -36,11 +41,15 @@ async def test_a_call_that_can_not_be_recorded_is_not_made() -> None:
     assert not tools.calls
 
 
-async def test_the_record_has_the_arguments_hash_and_not_the_arguments() -> None:
+async def test_the_record_has_the_arguments_without_secrets_and_what_came_of_it() -> None:
     audit = FakeAudit()
-    await gateway(audit, FakeTools()).call(SESSION, "get_item", {"key": "private words"})
+    arguments = {"key": "sk-" + "x" * 40, "password": "private words"}
+    await gateway(audit, FakeTools(offers=[OPEN])).call(SESSION, "get_item", arguments)
     assert "private words" not in repr(audit.records)
+    assert "sk-x" not in repr(audit.records)
     [decided] = audit.decisions("tool_call")
+    assert "[redacted]" in decided.detail["arguments"]
+    assert decided.rule == "write"
     outcome = audit.outcome_of(decided)
     assert outcome is not None
     assert (outcome.result, outcome.detail["ms"]) == ("ok", 1000)
@@ -94,3 +103,67 @@ async def test_connections_without_a_grant_are_not_even_asked() -> None:
 def test_two_providers_of_one_connection_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="same connection"):
         gateway(FakeAudit(), FakeTools(), FakeTools())
+
+
+class Inbox:
+    """`entrance.ports.CallInbox`: what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[HeldCall] = []
+
+    async def ask(self, call: HeldCall) -> str:
+        self.asked.append(call)
+        return "Held for approval, H-17"
+
+
+HELD = replace(
+    SESSION, tool_rules={"tracker": ConnectionRules({"get_item": ToolRule(Mode.APPROVAL)})}
+)
+
+
+async def test_a_held_call_is_recorded_asked_about_and_told_at_once_and_not_made() -> None:
+    audit, tools, inbox = FakeAudit(), FakeTools(), Inbox()
+    judged = Gateway([tools], audit, lambda: 0.0, judge=Judge(inbox=inbox))
+    told = await judged.call(HELD, "get_item", KEY, "call-7")
+    assert (told.text, told.is_error) == ("Held for approval, H-17", False)
+    assert not tools.calls
+    [decided] = audit.decisions("tool_call")
+    assert (decided.decision.word, decided.rule) == ("hold", "needs_approval")
+    [asked] = inbox.asked
+    assert (asked.tool, asked.arguments, asked.call) == ("get_item", KEY, "call-7")
+    assert asked.sha256 == decided.detail["arguments_sha256"]
+    assert asked.decision == audit.records.index(decided) + 1
+
+
+async def test_where_nobody_can_be_asked_what_would_be_held_is_refused() -> None:
+    tools = FakeTools()
+    told = await gateway(FakeAudit(), tools).call(HELD, "get_item", KEY)
+    assert told.is_error
+    assert "nobody can be asked" in told.text
+    assert not tools.calls
+
+
+async def test_nobody_is_asked_about_arguments_that_are_wrong() -> None:
+    inbox = Inbox()
+    judged = Gateway([FakeTools()], FakeAudit(), lambda: 0.0, judge=Judge(inbox=inbox))
+    told = await judged.call(HELD, "get_item", {"kee": 1})
+    assert told.is_error
+    assert "arguments are wrong" in told.text
+    assert not inbox.asked
+
+
+async def test_what_the_provider_knows_of_a_call_is_heeded_and_its_outage_refuses() -> None:
+    class Knowing(FakeTools):
+        async def facts(self, session: Session, tool: str, arguments: object) -> Facts:
+            self._reach()
+            return Facts(of_people=("T-1",))
+
+    tools, inbox = Knowing(), Inbox()
+    judge = Judge(inbox=inbox)
+    [entry] = [
+        one for one in catalogue({"tracker": tools.offers}).values() if one.shown == "get_item"
+    ]
+    ruled = await judge.ruled(SESSION, tools, entry, KEY)
+    assert ruled.rule == "of_people"
+    tools.down = True
+    assert (await judge.ruled(SESSION, tools, entry, KEY)).rule == "facts_missing"

@@ -180,3 +180,22 @@ async def test_a_rule_is_tried_on_what_was_recorded_lately(inbox: Inbox) -> None
     wider = await inbox.deciding.try_on_record(other.id, Edits())
     assert (wider.would_allow, wider.denied_by_people, wider.runs) == (2, 1, 2)
     assert inbox.record.since == inbox.fakes.clock.now() - LOOKED_BACK
+
+
+class Roles:
+    """`orchestrator.approvals.ports.Rights`: these have a role in DEMO."""
+
+    async def may_decide(self, user: str, project: str) -> bool:
+        return (user, project) == ("second", "DEMO")
+
+
+async def test_only_the_supervisor_and_whoever_has_a_role_in_the_project_decide(
+    inbox: Inbox,
+) -> None:
+    _, item = await asked(inbox)
+    deciding = replace(inbox.deciding, rights=Roles())
+    with pytest.raises(Forbidden, match="stranger has no role in"):
+        await deciding.decide(item.id, Decision(Verb.ONCE, "stranger"))
+    assert inbox.store.items[item.id].state is ApprovalState.WAITING
+    await deciding.decide(item.id, Decision(Verb.ONCE, "lead"))
+    await deciding.decide(item.id, Decision(Verb.REVOKE, "second"))
