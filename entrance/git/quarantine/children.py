@@ -12,7 +12,7 @@ from entrance.git.quarantine.git_child import Place, environment
 
 PRINTED_BYTES = 64 << 20
 """What a git prints lies in memory, and what it prints of a few bytes of trees may be without end."""
-CPU_S = 600
+CPU_S = 300
 TOO_MUCH = "it has too many commits, paths or objects; push in smaller steps"
 
 Wait = Generator[int | None, None, None]

@@ -17,7 +17,7 @@ from typing import cast
 
 MEMORY_BYTES = 2 << 30
 """A child's address space; what would need more is refused, as it can't be looked at."""
-CPU_S = 900
+CPU_S = 300
 """Of a processor; a pack of 2 GiB of ordinary work takes a fraction, one of zeros would take days."""
 STDERR_BYTES = 16 << 10
 PIECE_BYTES = 1 << 16

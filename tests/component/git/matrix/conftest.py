@@ -41,15 +41,23 @@ async def at_door(
     tmp_path: Path, template: Template, inbox: FakePushInbox, limits: dict[str, Any]
 ) -> AsyncIterator[Door]:
     async with door(tmp_path, inbox, **limits) as opened:
-        small = opened.root / "small.git"
-        shutil.rmtree(small)
-        shutil.copytree(template.bare, small)
+        for name in ("small.git", "read.git"):
+            shutil.rmtree(opened.root / name)
+            shutil.copytree(template.bare, opened.root / name)
         yield opened
 
 
+@pytest.fixture
+def repository() -> str:
+    """The one that a test is about."""
+    return "small.git"
+
+
 @pytest.fixture(autouse=True)
-async def host(at_door: Door, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Host]:
-    host = Host(at_door, await at_door.refs())
+async def host(
+    at_door: Door, repository: str, caplog: pytest.LogCaptureFixture
+) -> AsyncIterator[Host]:
+    host = Host(at_door, await at_door.refs(repository), repository)
     yield host
     await host.assert_kept()
     crashed = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]

@@ -25,7 +25,7 @@ class Host:
 
     at_door: Door
     refs: dict[str, str]
-    repository: str = "small.git"
+    repository: str
 
     async def git(self, *arguments: str) -> str:
         """What git says in the host's repository, when somebody else works there."""

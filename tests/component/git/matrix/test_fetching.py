@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.component.git.matrix.conftest import CLONED
 from tests.component.git.matrix.promises import Host
 from tests.component.git.matrix.template import COMMITS, EARLIER, EPOCH, THEIRS
 from tests.component.git.matrix.ways import PROTOCOLS, Options
@@ -221,11 +220,17 @@ FETCHES = (
 )
 
 
+@pytest.fixture
+def repository() -> str:
+    """One that may not be pushed to: for such the door makes nothing ready for pushes."""
+    return "read.git"
+
+
 @pytest.mark.parametrize("way", PROTOCOLS)
 @pytest.mark.parametrize("fetch", FETCHES, ids=lambda fetch: fetch.__name__)
 async def test_through_the_door_works(at_door: Door, host: Host, fetch: Fetch, way: str) -> None:
     """CASE-36, CASE-40."""
-    client = Client(at_door.git, PROTOCOLS[way], at_door.url(CLONED))
+    client = Client(at_door.git, PROTOCOLS[way], at_door.url(f"host/{host.repository}"))
 
     await fetch(host, client)
 
