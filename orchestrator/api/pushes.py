@@ -11,10 +11,10 @@ from entrance.session import RunId
 from orchestrator.api.approvals import approval_json
 from orchestrator.api.shapes import BadInput, whole_number
 from orchestrator.approvals.ports import ApprovalStore, KeptPushes
-from orchestrator.domain.approval import Approval
+from orchestrator.domain.approval import OPEN, Approval
 from orchestrator.domain.kinds import PUSH
 from orchestrator.domain.push import kept_of
-from orchestrator.domain.pushes import Push, PushState, RecordedPush, held_still, pushes, refs_of
+from orchestrator.domain.pushes import Push, PushState, RecordedPush, pushes, refs_of
 
 MOST = 500
 ITEMS_LOOKED_AT = 500
@@ -85,14 +85,17 @@ class PushRoutes:
 
         404 when it isn't held (any more): what the host has is to be looked at there.
         """
-        push = await self._push(request)
-        if push.item is None or not held_still(push):
-            raise NotFound(f"push {push.recorded.seq} is {push.state}: what was kept of it is gone")
-        return web.json_response(asdict(await self.kept.preview(kept_of(push.item))))
+        name = request.match_info["push"]
+        # By its item it is shown also when the log can't be read, or is no longer that long.
+        item = (await self._push(request)).item if _is_number(name) else await self._item(name)
+        if item is None or item.state not in OPEN:
+            state = item.state if item else "not held"
+            raise NotFound(f"push {name[:64]} is {state}: nothing is kept of it")
+        return web.json_response(asdict(await self.kept.preview(kept_of(item))))
 
     async def _push(self, request: web.Request) -> Push:
         name = request.match_info["push"]
-        item = None if name.isdecimal() and len(name) <= _LONGEST_SEQ else await self._item(name)
+        item = None if _is_number(name) else await self._item(name)
         seq = int(name) if item is None else int(item.wanted["decision"])
         recorded = await self.log.one(seq)
         items = [item] if item else await self._items_of(recorded)
@@ -110,6 +113,10 @@ class PushRoutes:
     async def _items_of(self, recorded: Sequence[RecordedPush]) -> Sequence[Approval]:
         runs = {one.run for one in recorded if one.run}
         return [item for run in runs for item in await self.store.of_run(RunId(run))]
+
+
+def _is_number(name: str) -> bool:
+    return name.isdecimal() and len(name) <= _LONGEST_SEQ
 
 
 def push_json(push: Push) -> dict[str, Any]:

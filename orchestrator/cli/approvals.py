@@ -13,7 +13,7 @@ from orchestrator.cli import held_call
 from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text, text_of
-from orchestrator.cli.held_push import DiffOption, LinesOption, print_preview, told_of
+from orchestrator.cli.held_push import DiffOption, LinesOption, preview_of, print_preview, told_of
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import one_line, print_json, print_table, say, tell_each
 from orchestrator.domain.approval import OPEN
@@ -70,7 +70,7 @@ def show(
         found = api.get(_path(item))
         push = found["kind"] == PUSH
         kept = push and diff and found["state"] in OPEN
-        preview = api.get(f"/api/pushes/{segment(item)}/diff") if kept else None
+        preview, trouble = preview_of(api, item) if kept else (None, "")
     if json:
         print_json({**found, "preview": preview} if push else found)
         return
@@ -81,6 +81,8 @@ def show(
         print_table(console, ("", ""), told_of(found))
         if preview:
             print_preview(console, preview, lines)
+        if trouble:
+            say(console, trouble, "yellow")
         return
     told = {key: value for key, value in found.items() if value not in (None, "", {}, [])}
     print_table(console, ("", ""), list(told.items()))

@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from orchestrator.cli.client import Runner, segment
+from orchestrator.cli.codes import CommandFailed
 from orchestrator.cli.screen import one_line, plain, print_table, say
 
 DiffOption = Annotated[
@@ -25,6 +27,14 @@ _STYLES: tuple[tuple[str, str], ...] = (
     ("-", "red"),
 )
 """How a line of a diff begins, and how it is shown; the first that fits."""
+
+
+def preview_of(api: Runner, push: str) -> tuple[dict[str, Any] | None, str]:
+    """What a held push would change; or None, and why that can't be shown."""
+    try:
+        return api.get(f"/api/pushes/{segment(push)}/diff"), ""
+    except CommandFailed as error:
+        return None, f"what it changes can't be shown: {error}"
 
 
 def print_preview(console: Console, found: Mapping[str, Any], most_lines: int) -> None:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from orchestrator.cli.client import segment
-from orchestrator.cli.held_push import DiffOption, LinesOption, print_preview
+from orchestrator.cli.held_push import DiffOption, LinesOption, preview_of, print_preview
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import print_json, print_table, say, tell_each
 
@@ -55,7 +55,7 @@ def show(
     with runner() as api:
         found = api.get(f"/api/pushes/{segment(push)}")
         held = diff and found["state"] == HELD and found["item"]
-        preview = api.get(f"/api/pushes/{segment(push)}/diff") if held else None
+        preview, trouble = preview_of(api, push) if held else (None, "")
     if json:
         print_json({**found, "preview": preview})
         return
@@ -77,6 +77,8 @@ def show(
         say(console, f"decide with `sandgate approvals approve|deny {found['approval']}`")
     if preview:
         print_preview(console, preview, lines)
+    if trouble:
+        say(console, trouble, "yellow")
 
 
 def _row(one: Mapping[str, Any]) -> Sequence[object]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from orchestrator.domain.approval import OPEN, Approval, ApprovalState
+from orchestrator.domain.approval import Approval, ApprovalState
 from orchestrator.domain.kinds import PUSH
 
 
@@ -101,11 +101,6 @@ def pushes(recorded: Iterable[RecordedPush], items: Iterable[Approval]) -> list[
         for one in recorded
         if not one.of_held
     ]
-
-
-def held_still(push: Push) -> bool:
-    """Whether its bytes are kept."""
-    return push.item is not None and push.item.state in OPEN
 
 
 def refs_of(push: RecordedPush) -> Sequence[str]:

@@ -149,13 +149,17 @@ class FakePushLog:
     down: bool = False
 
     async def newest(self, *, run: str, task: str, limit: int) -> Sequence[RecordedPush]:
-        if self.down:
-            raise Unavailable("the egress log can't be read")
+        self._up()
         found = [one for one in self.recorded if run in {"", one.run} and task in {"", one.task}]
         return found[:limit]
 
     async def one(self, seq: int) -> Sequence[RecordedPush]:
+        self._up()
         return [one for one in self.recorded if seq in {one.seq, one.of_held}]
+
+    def _up(self) -> None:
+        if self.down:
+            raise Unavailable("the egress log can't be read")
 
 
 @dataclass

@@ -59,6 +59,13 @@ async def test_a_held_push_is_shown_with_what_it_changes_as_data(api: Api, by: s
     assert not set(diff.body) & {0x1B, 0x07}, "no byte that a terminal obeys"
 
 
+async def test_what_a_held_push_changes_is_shown_by_its_item_also_without_the_log(api: Api) -> None:
+    item = await api.held()
+    api.pushed.down, api.pushes.kept.shown = True, PREVIEW
+    diff = await api.ask("GET", f"/api/pushes/{item.id}/diff")
+    assert (diff.status, diff.json["patch"]) == (200, PREVIEW.patch)
+
+
 async def test_a_push_that_is_not_held_any_more_has_no_diff(api: Api) -> None:
     item = await api.held()
     api.pushed.recorded = [replace(HELD, run=item.run), TAKEN]

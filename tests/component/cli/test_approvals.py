@@ -213,6 +213,15 @@ async def test_a_held_push_is_shown_with_why_what_happens_and_its_diff(api: Api)
     assert not set(told.out) & set("\x1b\x07\u202e")
 
 
+async def test_a_held_push_of_which_nothing_can_be_shown_is_shown_without(api: Api) -> None:
+    item = await api.held()
+    api.pushes.kept.pushes.clear()
+    shown = await sandgate_beside("approvals", "show", item.id)
+    assert shown.code == 0
+    assert item.happens in shown.out
+    assert "what it changes can't be shown" in shown.out
+
+
 async def test_of_two_pushes_of_a_branch_it_is_said_that_one_can_arrive(api: Api) -> None:
     item = await api.held()
     run = await api.fakes.runs.get(item.run)
