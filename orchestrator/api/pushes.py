@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from entrance.errors import NotFound
-from entrance.session import RunId
+from entrance.session import TaskId
 from orchestrator.api.approvals import approval_json
 from orchestrator.api.shapes import BadInput, whole_number
 from orchestrator.approvals.ports import ApprovalStore, KeptPushes
@@ -63,7 +63,8 @@ class PushRoutes:
         run, task = asked.get("run", "")[:200], asked.get("task", "")[:200]
         recorded = await self.log.newest(run=run, task=task, limit=most)
         items = await self.store.listed(None, ITEMS_LOOKED_AT)
-        found = [one for one in pushes(recorded, items) if state in {"", one.state}]
+        each = [one for one in pushes(recorded, items) if not one.again]
+        found = [one for one in each if state in {"", one.state}]
         return web.json_response([push_json(one) for one in found[:limit]])
 
     async def show(self, request: web.Request) -> web.Response:
@@ -111,8 +112,8 @@ class PushRoutes:
         return item
 
     async def _items_of(self, recorded: Sequence[RecordedPush]) -> Sequence[Approval]:
-        runs = {one.run for one in recorded if one.run}
-        return [item for run in runs for item in await self.store.of_run(RunId(run))]
+        tasks = {one.task for one in recorded if one.task}
+        return [item for task in tasks for item in await self.store.of_task(TaskId(task))]
 
 
 def _is_number(name: str) -> bool:

@@ -84,23 +84,33 @@ class Push:
     item: Approval | None = None
     end: RecordedPush | None = None
     """Of a held one: what the log has of its end."""
+    again: bool = False
+    """The agent has pushed again what was held already, and was told how that stands."""
 
 
 def pushes(recorded: Iterable[RecordedPush], items: Iterable[Approval]) -> list[Push]:
-    """Each push once, in the order in which they were recorded."""
-    recorded = list(recorded)
-    known = {one.wanted.get("decision"): one for one in items if one.kind == PUSH}
+    """Each, in the order in which they were recorded; a held one is one with its end."""
+    recorded, items = list(recorded), [one for one in items if one.kind == PUSH]
+    known = {one.wanted.get("decision"): one for one in items}
+    same = {_moves(one.task, one.wanted, "moved"): one for one in reversed(items)}
     ends = {one.of_held: one for one in recorded if one.of_held}
-    return [
-        Push(
-            one,
-            _state(one, known.get(one.seq), ends.get(one.seq)),
-            known.get(one.seq),
-            ends.get(one.seq),
-        )
-        for one in recorded
-        if not one.of_held
-    ]
+    found = []
+    for one in recorded:
+        if one.of_held:
+            continue
+        item, end = known.get(one.seq), ends.get(one.seq)
+        again = None
+        if one.decision == "hold" and item is None:
+            again = same.get(_moves(one.task, {**one.detail, "repository": one.repository}))
+        state = _state(one, item or again, end)
+        found.append(Push(one, state, item or again, end, again=again is not None))
+    return found
+
+
+def _moves(task: str, told: Mapping[str, Any], name: str = "updates") -> frozenset[str]:
+    """What tells a push of a task from another, however often it is pushed."""
+    moves = (f"{one.get('ref')} {one.get('old')} {one.get('new')}" for one in told.get(name, []))
+    return frozenset((task, f"to {told.get('repository')}", *moves))
 
 
 def refs_of(push: RecordedPush) -> Sequence[str]:

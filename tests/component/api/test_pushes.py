@@ -46,6 +46,18 @@ async def test_pushes_are_listed_newest_first_and_filtered(api: Api) -> None:
     assert (await api.ask("GET", "/api/pushes")).status == 503
 
 
+async def test_what_is_pushed_again_while_it_is_held_is_listed_once(api: Api) -> None:
+    item = await api.held()
+    detail = {"updates": item.wanted["moved"]}
+    repository, task = item.wanted["repository"], item.task
+    held = replace(HELD, run=item.run, task=task, repository=repository, detail=detail)
+    api.pushed.recorded = [replace(held, seq=43), held]
+    listed = (await api.ask("GET", "/api/pushes")).json
+    assert [one["id"] for one in listed] == [41]
+    again = (await api.ask("GET", "/api/pushes/43")).json
+    assert (again["state"], again["approval"]) == ("held", item.id)
+
+
 @pytest.mark.parametrize("by", ["number", "item"])
 async def test_a_held_push_is_shown_with_what_it_changes_as_data(api: Api, by: str) -> None:
     item = await api.held()

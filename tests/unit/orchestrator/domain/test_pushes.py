@@ -62,3 +62,21 @@ def test_without_the_item_the_log_says_how_it_ended_and_tells_it_as_one_push(
 ) -> None:
     (push,) = pushes([one for one in (end, HELD) if one], [])
     assert (push.recorded, push.state, push.end) == (HELD, state, end)
+
+
+def test_what_is_pushed_again_while_it_is_held_is_told_as_that() -> None:
+    updates = [{"ref": "refs/heads/a", "old": "0" * 40, "new": "a" * 40, "refused": "why"}]
+    moved = [{name: updates[0][name] for name in ("ref", "old", "new")}]
+    first = replace(HELD, task=ASKED.task, detail={"updates": updates})
+    item = replace(
+        ASKED,
+        state=ApprovalState.DENIED,
+        wanted={**ASKED.wanted, "repository": HELD.repository, "moved": moved},
+    )
+    again, other = replace(first, seq=8), replace(first, seq=9, task="DEMO/DEMO-9")
+    found = pushes([other, again, first], [item])
+    assert [(one.recorded.seq, one.state, one.again) for one in found] == [
+        (9, PushState.HELD, False),
+        (8, PushState.DENIED, True),
+        (7, PushState.DENIED, False),
+    ]
