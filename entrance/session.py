@@ -50,6 +50,8 @@ class RepoGrant:
     """`owner/name`, as the host's API has it."""
     pull_requests: bool = False
     """Whether one is opened for what its agent submits."""
+    released: bool = False
+    """Whether it is used for a push that a person has let through."""
     run: RunId = RunId("")
     """On whose behalf it is used: credentials that are made for a run are made for this one."""
 

@@ -33,7 +33,7 @@ class VaultRepositories:
         if grant.credential is None:
             return {}
         url = grant.url.rstrip("/") + _PATHS.get(method, "")
-        return await self._headers(grant, "push" if grant.push else "fetch", method, url)
+        return await self._headers(grant, _purpose(grant), method, url)
 
     async def headers_for_api(self, grant: RepoGrant, method: str, url: str) -> SecretHeaders:
         """Headers for a request to `url`, of the API of the grant's host, about pull requests.
@@ -74,3 +74,9 @@ class VaultRepositories:
             return await self._tokens.headers_for(grant, purpose, method, url)
         except NotFound as error:
             raise Forbidden(str(error)) from error
+
+
+def _purpose(grant: RepoGrant) -> Purpose:
+    if not grant.push:
+        return "fetch"
+    return "release" if grant.released else "push"

@@ -1,7 +1,7 @@
 """A held push: how its item has it, what people read of it, and whether it may still be done [pure]."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from entrance.decision import Allow
@@ -192,7 +192,7 @@ def may_still(
     updates = [RefUpdate(each.old, each.new, each.ref.encode()) for each in one.moved]
     own = item.task.rsplit("/", 1)[-1]
     decision = decide_push(updates, own, task.continues).decision
-    return grant if isinstance(decision, Allow) else decision.reason
+    return replace(grant, released=True) if isinstance(decision, Allow) else decision.reason
 
 
 def release_run(item: Approval) -> RunId:
@@ -209,7 +209,9 @@ def claimed_by(grant: RepoGrant) -> dict[str, Any]:
 def grant_claimed(one: Wanted, item: Approval) -> RepoGrant:
     """The grant by which it was claimed: what may have been sent is settled by it, come what may."""
     kept = item.came.get("grant", {})
-    return RepoGrant(one.repository, one.url, push=True, run=release_run(item), **kept)
+    return RepoGrant(
+        one.repository, one.url, push=True, released=True, run=release_run(item), **kept
+    )
 
 
 def _moves(one: Moved) -> str:

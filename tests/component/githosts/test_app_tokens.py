@@ -36,6 +36,20 @@ async def test_a_token_is_for_one_repository_and_may_do_the_least(opened: Opened
     assert proposing.permissions == {"pull_requests": "write", "metadata": "read"}
 
 
+async def test_what_a_person_let_through_may_change_workflows_where_the_app_may(
+    opened: Opened,
+) -> None:
+    released = replace(opened.grant, released=True, run=RunId("push-1"))
+    without = opened.host.tokens[await shown(opened, released)]
+    assert without.permissions == {"contents": "write", "metadata": "read"}
+    opened.host.grants = {**opened.host.grants, "workflows": "write"}
+    again = replace(released, run=RunId("push-2"))
+    having = opened.host.tokens[await shown(opened, again)]
+    assert having.permissions == {"contents": "write", "workflows": "write", "metadata": "read"}
+    agents_own = opened.host.tokens[await shown(opened)]
+    assert "workflows" not in agents_own.permissions
+
+
 async def test_one_is_made_a_run_and_repository_however_many_ask_at_once(opened: Opened) -> None:
     tokens = await asyncio.gather(*(shown(opened) for _ in range(8)))
     assert len(set(tokens)) == 1
