@@ -6,7 +6,6 @@ of it is part of a canary.
 
 import re
 from collections.abc import Mapping
-from urllib.parse import unquote_to_bytes
 
 LONGEST = 64
 """Bytes of an escape that may be waiting for its end; a longer run of backslashes is no escape."""
@@ -17,6 +16,7 @@ _LETTERS: Mapping[bytes, bytes] = {
     for high in "234567"
     for low in "0123456789abcdefABCDEF"
 }
+_ESCAPED = re.compile(rb"%[0-9a-fA-F]{2}")
 _BEGUN = re.compile(rb"(?:%[2-7]?|\\{1,60}(?:u(?:0(?:0[2-7]?)?)?)?)\Z")
 
 
@@ -29,8 +29,12 @@ def unfolded(data: bytes) -> tuple[bytes, bytes]:
     if _SPELLED in data:
         data = _with_letters(data)
     if b"%" in data:
-        data = unquote_to_bytes(data)
+        data = _ESCAPED.sub(_unescaped, data)
     return data.translate(None, _BLANKS), rest
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    return bytes((int(found[0][1:], 16),))
 
 
 def _with_letters(data: bytes) -> bytes:

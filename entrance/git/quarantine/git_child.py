@@ -6,21 +6,21 @@ Nothing that a child is told by its arguments is secret; a credential comes in t
 import asyncio
 import os
 import resource
-import signal
-from asyncio import StreamReader, StreamWriter
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio import StreamWriter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from entrance.git.quarantine.piped import PIECE_BYTES, Piped
+
 MEMORY_BYTES = 2 << 30
 """A child's address space; what would need more is refused, as it can't be looked at."""
 CPU_S = 300
 """Of a processor; a pack of 2 GiB of ordinary work takes a fraction, one of zeros would take days."""
 STDERR_BYTES = 16 << 10
-PIECE_BYTES = 1 << 16
+_LAST_WORDS_S = 5.0
 _NOWHERE = "/nonexistent"
 _SETTINGS: Mapping[str, str] = {
     "safe.directory": "*",
@@ -77,25 +77,24 @@ BOUNDS = Bounds()
 class Child:
     """A git that runs."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Piped) -> None:
         self._process = process
-        self._out = cast(StreamReader, process.stdout)
-        self._errors = cast(StreamReader, process.stderr)
         self._said = bytearray()
+        self._listening = asyncio.ensure_future(self._listen())
 
     async def write(self, data: bytes) -> None:
         """Raises: GitFailed when it reads no more."""
-        given = cast(StreamWriter, self._process.stdin)
+        given = cast(StreamWriter, self._process.given)
         try:
             given.write(data)
             await given.drain()
         except ConnectionError as error:
-            await self._process.wait()
-            raise GitFailed(self.why() or "git stopped reading") from error
+            code = await self._process.wait()
+            raise GitFailed(await self._why() or "git stopped reading", code) from error
 
     async def write_end(self) -> None:
         """There is no more to be written."""
-        given = cast(StreamWriter, self._process.stdin)
+        given = cast(StreamWriter, self._process.given)
         with suppress(ConnectionError):
             given.close()
             await given.wait_closed()
@@ -103,7 +102,7 @@ class Child:
     async def pieces(self, most_bytes: int) -> AsyncIterator[bytes]:
         """What it prints, as it comes. Raises: GitFailed when that is more than `most_bytes`."""
         left = most_bytes
-        while piece := await self._out.read(PIECE_BYTES):
+        while piece := await self._process.out.read(PIECE_BYTES):
             left -= len(piece)
             if left < 0:
                 raise GitFailed(f"git printed more than {most_bytes} bytes")
@@ -113,15 +112,22 @@ class Child:
         """Wait for its end. Raises: GitFailed unless it is a good one."""
         code = await self._process.wait()
         if code != 0:
-            raise GitFailed(self.why() or f"git ended with {code}", code)
+            raise GitFailed(await self._why() or f"git ended with {code}", code)
 
-    async def listen(self) -> None:
+    async def end(self) -> None:
+        """End it, with all that it began."""
+        await self._process.end()
+        self._listening.cancel()
+        await asyncio.wait([self._listening])
+
+    async def _listen(self) -> None:
         """Take what it prints as errors, until it prints no more."""
-        while piece := await self._errors.read(PIECE_BYTES):
+        while piece := await self._process.errors.read(PIECE_BYTES):
             self._said += piece[: max(0, STDERR_BYTES - len(self._said))]
 
-    def why(self) -> str:
-        """What it said of its trouble, in one line."""
+    async def _why(self) -> str:
+        """What it said of its trouble, in one line, once it has ended."""
+        await asyncio.wait([self._listening], timeout=_LAST_WORDS_S)
         lines = self._said.decode("utf-8", "backslashreplace").splitlines()
         told = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
         return "; ".join(line.strip() for line in told)[:500]
@@ -163,30 +169,18 @@ async def started(
     Raises: GitFailed when the block takes longer than `seconds`, or git can't be started.
     """
     try:
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            *arguments,
-            env=dict(env),
-            cwd="/",
-            stdin=PIPE if feeds else DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-            start_new_session=True,
-            limit=PIECE_BYTES,
-        )
+        process = await Piped.begun(("git", *arguments), env, feeds=feeds)
     except OSError as error:
         raise GitFailed(f"git can't be started: {error.strerror}") from error
     child = Child(process)
-    listening = asyncio.ensure_future(child.listen())
     try:
-        _bound(process)
+        _bound(process.pid)
         async with asyncio.timeout(seconds):
             yield child
     except TimeoutError as error:
         raise GitFailed(f"git took longer than {seconds:g} seconds") from error
     finally:
-        await _end(process)
-        await listening
+        await child.end()
 
 
 async def git(
@@ -215,20 +209,8 @@ async def _give(child: Child, data: bytes | None) -> None:
     await child.write_end()
 
 
-def _bound(process: Process) -> None:
+def _bound(pid: int) -> None:
     with suppress(OSError):  # it has ended already
-        resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (CPU_S, CPU_S))
-
-
-async def _end(process: Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    if process.stdin is not None:
-        process.stdin.close()
-    if process.stdout is not None:
-        while await process.stdout.read(PIECE_BYTES):
-            pass  # its end is seen only once this pipe is empty
-    await process.wait()
+        resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        resource.prlimit(pid, resource.RLIMIT_CPU, (CPU_S, CPU_S))
