@@ -64,7 +64,7 @@ def lent(lender: Run | None) -> tuple[Envelope, ...]:
     return (own, *(envelope for envelope in further if envelope.kind == "run"))
 
 
-SELF_SERVICE = {"polarion": frozenset({"request_access", "wait_for_decision"})}
+SELF_SERVICE = {"polarion": frozenset({"request_access", "wait_for_decision", "list_my_tools"})}
 """Tools that every run has which has any: asking opens nothing."""
 
 

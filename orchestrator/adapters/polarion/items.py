@@ -8,7 +8,14 @@ import orjson
 from orchestrator.adapters.polarion.address import Address, sparse
 from orchestrator.adapters.polarion.locks import KeyedLocks
 from orchestrator.adapters.polarion.paging import data_of, ids_of, pages
-from orchestrator.adapters.polarion.resources import NewItem, Text, WorkItem, encoded, split_item
+from orchestrator.adapters.polarion.resources import (
+    NewItem,
+    Text,
+    WorkItem,
+    author_in,
+    encoded,
+    split_item,
+)
 from orchestrator.adapters.polarion.transport import Transport
 
 PAGE_SIZE = 100
@@ -33,6 +40,15 @@ class Items:
         )
         what = f"reading work item {item}"
         return WorkItem.read(data_of(await self._api.get(url, what), what))
+
+    async def author_of(self, revision: str) -> str:
+        """Who made a revision, as an item's `revision` names it. Raises: NotFound, Unavailable."""
+        repository, _, number = revision.rpartition("/")
+        url = self._address.of(
+            "revisions", repository or "default", number, query=sparse(revisions="@all")
+        )
+        what = f"reading revision {revision}"
+        return author_in(data_of(await self._api.get(url, what), what))
 
     async def query(
         self,

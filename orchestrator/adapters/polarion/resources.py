@@ -198,6 +198,11 @@ class Project:
         )
 
 
+def author_in(data: Mapping[str, Any]) -> str:
+    """Who is named as the author of whatever it is; empty when nobody is."""
+    return _to_one(data, "author")
+
+
 def decoded(value: Any) -> Any:
     """An attribute's value: a rich text becomes `Text`, all else stays."""
     if isinstance(value, dict) and value.keys() == {"type", "value"}:

@@ -24,6 +24,18 @@ def item_shown(item: WorkItem) -> str:
     return as_json(_item(item, 0) | {"fields": "too many to be shown"})
 
 
+def memories_shown(items: Sequence[WorkItem]) -> str:
+    """Memories with their texts and whether they count yet; fewer when they are too long together."""
+    rows: list[dict[str, Any]] = []
+    for one in items:
+        text = plain(one.description)[:TEXT_CHARS]
+        rows.append({"id": one.id, "status": one.status, "title": one.title, "text": text})
+        if len(as_json(rows)) > WHOLE_CHARS:
+            rows[-1] = {"left_out": f"{len(items) - len(rows) + 1} older memories"}
+            break
+    return as_json(rows)
+
+
 def comments_shown(comments: Sequence[Comment]) -> str:
     """Comments, oldest first. When they are too many, the newest are shown, and how many aren't."""
     rows: list[dict[str, Any]] = []

@@ -75,6 +75,31 @@ TOOLS: tuple[Tool, ...] = (
         ),
     ),
     Tool(
+        "update_work_item",
+        "Change the title or the description of a work item. What a person wrote last waits for a person.",
+        _schema(
+            {
+                "id": _ITEM,
+                "title": _text("Its new title.", 500),
+                "description": _text("Its new text."),
+            },
+            "id",
+        ),
+    ),
+    Tool(
+        "list_memories",
+        "Read what you have learned in this project, newest first. To propose one, create a work item of the"
+        " type `memory`; a person makes it count.",
+        _schema({"limit": {"type": "integer", "minimum": 1, "maximum": 50}}),
+        read_only=True,
+    ),
+    Tool(
+        "list_my_tools",
+        "See which tools you may call, which wait for a person, within which bounds, and why not others.",
+        _schema({}),
+        read_only=True,
+    ),
+    Tool(
         "request_access",
         "Something on the internet was refused and you need it: ask a person to open it. Give the exact"
         " url, or the host for all of it. Your run goes on; ask again to see what was decided.",

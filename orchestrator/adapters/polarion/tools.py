@@ -11,7 +11,8 @@ from typing import Any
 from entrance.errors import SandgateError, Unavailable
 from entrance.ports import Tool, ToolResult
 from entrance.session import Session
-from orchestrator.adapters.polarion import asking, handing, working
+from entrance.tool_policy import Facts
+from orchestrator.adapters.polarion import asking, concerning, granted, handing, working
 from orchestrator.adapters.polarion.call import Access, Call, Desk, Held, Office, OpenItems
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.toolbox import TOOLS
@@ -37,6 +38,9 @@ class PolarionTools:
         del session  # the same for everybody; the gateway shows what was granted
         return TOOLS
 
+    async def facts(self, session: Session, tool: str, arguments: Mapping[str, Any]) -> Facts:
+        return await concerning.facts(self.client_for, session, tool, arguments)
+
     async def call(self, session: Session, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         act = ACTS.get(tool)
         if act is None:
@@ -59,6 +63,9 @@ ACTS: Mapping[str, Callable[[Call], Awaitable[ToolResult]]] = {
     "get_work_item": working.get_work_item,
     "search_work_items": working.search_work_items,
     "create_work_item": working.create_work_item,
+    "update_work_item": working.update_work_item,
+    "list_memories": working.list_memories,
+    "list_my_tools": granted.list_my_tools,
     "request_access": asking.request_access,
     "submit_for_approval": handing.submit_for_approval,
     "ask_questions": handing.ask_questions,

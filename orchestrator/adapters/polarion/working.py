@@ -5,8 +5,14 @@ from collections.abc import Mapping
 from entrance.errors import SandgateError
 from entrance.ports import ToolResult
 from orchestrator.adapters.polarion.call import Call
+from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.resources import NewItem, Text, WorkItem
-from orchestrator.adapters.polarion.showing import comments_shown, item_shown, rows_shown
+from orchestrator.adapters.polarion.showing import (
+    comments_shown,
+    item_shown,
+    memories_shown,
+    rows_shown,
+)
 
 SEARCH_LIMIT = 50
 MADE_IN: Mapping[str, str] = {"memory": "learned_in"}
@@ -60,6 +66,29 @@ async def create_work_item(call: Call) -> ToolResult:
             f"{word} {made}, but it could not be linked: {error}", is_error=True, touched=(made,)
         )
     return ToolResult(f"{word} {made}", touched=(made,))
+
+
+async def update_work_item(call: Call) -> ToolResult:
+    item, title = call.item("id"), call.text("title", "")
+    text = call.text("description", "")
+    if not title and not text:
+        raise ValueError("title or description is missing")
+    description = Text(text) if text else None
+    await call.client.items.update(item, title=title or None, description=description)
+    return ToolResult(f"changed {item}", touched=(item,))
+
+
+async def list_memories(call: Call) -> ToolResult:
+    """Those of this agent in this project, whatever their status: what was only proposed, too."""
+    limit = min(int(call.arguments.get("limit", 20)), SEARCH_LIMIT)
+    query = matching({"type": "memory", "agentBot": call.session.agent})
+    project, found = call.session.project, list[WorkItem]()
+    async for item in call.client.items.query(query, project=project, sort="~created"):
+        if item.custom.get("agentBot") == call.session.agent:
+            found.append(item)
+        if len(found) == limit:
+            break
+    return ToolResult(memories_shown(found), touched=tuple(item.id for item in found))
 
 
 def _new(call: Call) -> NewItem:

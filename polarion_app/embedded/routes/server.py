@@ -8,7 +8,7 @@ from aiohttp import web
 from polarion_app.embedded import bodies, values
 from polarion_app.embedded.documents import Resource
 from polarion_app.embedded.errors import bad_request, forbidden
-from polarion_app.embedded.records import projects, tokens, users
+from polarion_app.embedded.records import projects, revisions, tokens, users
 from polarion_app.embedded.routes.call import (
     EMBEDDED,
     PREFIX,
@@ -161,6 +161,13 @@ async def get_job(call: Call) -> web.StreamResponse:
     return answer({"links": dict(found.links), "data": data})
 
 
+async def get_revision(call: Call) -> web.StreamResponse:
+    repository, number = call.path("r"), call.path("n")
+    return call.one(
+        await call.read(lambda db: revisions.resource(db, call.base, repository, number))
+    )
+
+
 def _token_wishes(body: Any) -> tuple[str, str | None]:
     if not isinstance(body, dict):
         raise bad_request("An object is expected.", pointer="$")
@@ -187,6 +194,7 @@ ROUTES: tuple[Route, ...] = (
     ("GET", f"{PREFIX}/projects/{{p}}", get_project),
     ("PATCH", f"{PREFIX}/projects/{{p}}", patch_project),
     ("GET", f"{PREFIX}/jobs/{{j}}", get_job),
+    ("GET", f"{PREFIX}/revisions/{{r}}/{{n}}", get_revision),
     # Ours: real Polarion makes tokens in its user interface only.
     ("GET", f"{EMBEDDED}/users/{{u}}/tokens", list_tokens),
     ("POST", f"{EMBEDDED}/users/{{u}}/tokens", make_token),

@@ -11,6 +11,7 @@ import pytest
 from entrance.errors import Forbidden, NotFound, Unavailable
 from entrance.mcp.gateway import RESULT_CHARS
 from entrance.ports import ToolResult
+from entrance.tool_policy import MODES, ConnectionRules, Mode, ToolRule
 from orchestrator.adapters.polarion import NewItem, Text
 from tests.component.polarion.office import Office, an_office
 from tests.servers.pocketbase import free_port
@@ -39,7 +40,7 @@ def refused(result: ToolResult) -> str:
 
 async def test_a_tool_that_there_is_not_is_refused(office: Office) -> None:
     assert "no tool rm" in refused(await office.call("rm"))
-    assert len(await office.tools.tools(office.session)) == 10
+    assert len(await office.tools.tools(office.session)) == 14
 
 
 async def test_the_task_is_read_as_plain_text(office: Office) -> None:
@@ -233,3 +234,65 @@ async def test_a_task_that_was_deleted_is_not_found(office: Office) -> None:
     assert "404" in refused(await office.call("get_task"))
     assert "404" in refused(await office.call("submit_for_approval", summary="done"))
     assert (await office.now()).ending is None
+
+
+async def test_what_a_person_wrote_last_is_known_and_what_the_agent_wrote_is_its_own(
+    office: Office,
+) -> None:
+    made = await office.call("create_work_item", type="memory", title="Note")
+    mine = made.touched[0]
+    theirs = await office.admin.items.create(office.project, NewItem("task", "Other"))
+
+    async def of_people(item: str, tool: str = "update_work_item") -> tuple[str, ...]:
+        return (await office.tools.facts(office.session, tool, {"id": item})).of_people
+
+    assert await of_people(mine) == ()
+    assert await of_people(mine.split("/")[1]) == ()
+    assert await of_people(theirs) == (theirs,)
+    assert await of_people(theirs, "get_work_item") == ()
+    assert await of_people(f"{office.project}/none") != (), "nobody can say who wrote it"
+    assert not (await office.call("update_work_item", id=mine, title="Better")).is_error
+    assert (await office.admin.items.get(mine)).title == "Better"
+    assert await of_people(mine) == ()
+    await office.admin.items.update(mine, title="Mine")
+    assert await of_people(mine) == (mine,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "projects"),
+    [({}, None), ({"id": "X-1"}, None), ({"id": "OTHER/X-1"}, "OTHER"), ({"id": 7}, None)],
+)
+async def test_what_a_call_is_about_is_told_with_the_runs_own_project(
+    office: Office, arguments: dict[str, Any], projects: str | None
+) -> None:
+    facts = await office.tools.facts(office.session, "get_work_item", arguments)
+    assert facts.about is not None
+    assert facts.about.projects == {projects or office.project}
+
+
+async def test_an_agent_reads_what_it_has_learned_newest_first(office: Office) -> None:
+    for title in ("One", "Two"):
+        await office.call("create_work_item", type="memory", title=title, description="text")
+    rows = read(await office.call("list_memories"))
+    assert {(row["title"], row["text"]) for row in rows} == {("One", "text"), ("Two", "text")}
+    assert len(read(await office.call("list_memories", limit=1))) == 1
+
+
+async def test_an_agent_sees_what_it_may_do_and_why_not_more(office: Office) -> None:
+    wiki = ConnectionRules({"write": ToolRule(Mode.APPROVAL, '{"maxProperties":1}')})
+    office.session = replace(
+        office.session,
+        tools={"polarion": frozenset({"get_task"}), "wiki": frozenset({"write"})},
+        tool_rules={"wiki": wiki},
+    )
+    polarion, other = read(await office.call("list_my_tools"))
+    assert polarion["tools"] == [{"tool": "get_task", "mode": "write", "means": MODES[Mode.WRITE]}]
+    assert "add_comment" in polarion["not_granted"]
+    assert "supervisor" in polarion["why_not"]
+    assert other["tools"][0]["arguments_must_fit"] == '{"maxProperties":1}'
+    assert other["others"] == MODES[Mode.APPROVAL]
+
+
+async def test_who_waits_has_something_to_wait_for(office: Office) -> None:
+    told = refused(await office.call("wait_for_decision", summary="I wait."))
+    assert "nothing of yours waits" in told

@@ -120,7 +120,7 @@ def test_a_delegated_run_draws_on_the_money_of_all_who_delegated() -> None:
 
 def test_every_run_that_has_tools_may_ask_for_more_and_one_that_has_none_has_none() -> None:
     nothing: frozenset[str] = frozenset()
-    asking = frozenset({"request_access", "wait_for_decision"})
+    asking = frozenset({"request_access", "wait_for_decision", "list_my_tools"})
     assert with_own({"polarion": frozenset({"get_task"})}) == {"polarion": asking | {"get_task"}}
     assert with_own({"jira": frozenset({"x"})}) == {"jira": {"x"}, "polarion": asking}
     assert with_own({"polarion": nothing}) == with_own({}) == {}

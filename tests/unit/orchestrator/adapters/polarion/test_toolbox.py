@@ -28,7 +28,8 @@ def test_every_schema_is_one_and_bounds_what_it_takes(tool: Tool) -> None:
 
 def test_what_reads_says_so() -> None:
     reading = {tool.name for tool in TOOLS if tool.read_only}
-    assert reading == {"get_task", "list_comments", "get_work_item", "search_work_items"}
+    mine = {"list_memories", "list_my_tools"}
+    assert reading == mine | {"get_task", "list_comments", "get_work_item", "search_work_items"}
 
 
 def test_agents_make_tasks_and_memories_and_nothing_that_decides_anything() -> None:
