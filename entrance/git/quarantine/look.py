@@ -9,7 +9,7 @@ from entrance.git.checks.facts import Commit, ObjectKind, PackObject, Pointer, S
 from entrance.git.checks.scanners.scan import Scan, Seen
 from entrance.git.checks.secret_kinds import LIKELY
 from entrance.git.quarantine.children import Children, TroubleError, Wait
-from entrance.git.quarantine.commits import commit_of
+from entrance.git.quarantine.commits import CommitBrokenError, commit_of
 from entrance.honeytokens.canaries import Canary
 from entrance.honeytokens.traps import Traps
 
@@ -108,7 +108,7 @@ class Look:
         if seen.sightings or seen.pointer:
             self.seen[oid] = seen
         if kind == "commit":
-            self.commits[oid] = commit_of(oid, bytes(whole))
+            self.commits[oid] = _commit(oid, bytes(whole))
 
     def _look(self, data: bytes, *, last: bool = False) -> None:
         """Look for honeytokens, in pieces that are worth the call."""
@@ -117,6 +117,14 @@ class Look:
             found = self._traps.feed(bytes(self._pending), last=last)
             self.canary = self.canary or (found.name if found else "")
             self._pending.clear()
+
+
+def _commit(oid: str, raw: bytes) -> Commit:
+    """Raises: TroubleError."""
+    try:
+        return commit_of(oid, raw)
+    except CommitBrokenError as error:
+        raise TroubleError(str(error)) from error
 
 
 @lru_cache(maxsize=64)

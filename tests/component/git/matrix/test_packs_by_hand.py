@@ -167,6 +167,18 @@ REFUSED = {
     "a commit with NUL in its head": a_commit(
         lambda main: packs.commit(PLAIN.oid, main, more=b"x-\0: y\n")
     ),
+    "a commit with a second author behind its own": a_commit(
+        lambda main: packs.commit(PLAIN.oid, main, more=b"author " + packs.WHO + b"\n")
+    ),
+    "a commit with a second committer behind its own": a_commit(
+        lambda main: packs.commit(PLAIN.oid, main, more=b"committer " + packs.WHO + b"\n")
+    ),
+    "a commit with a parent behind its people": a_commit(
+        lambda main: packs.commit(PLAIN.oid, main, more=f"parent {main}\n".encode())
+    ),
+    "a commit with a second tree behind its people": a_commit(
+        lambda main: packs.commit(PLAIN.oid, main, more=f"tree {PLAIN.oid}\n".encode())
+    ),
     "a commit that is no commit": a_commit(lambda _: Object(packs.COMMIT, b"hello\n")),
     "a branch at a file": framed(pack),
     "a file that nothing leads to": with_entries(whole(blob(b"hidden\n"))),
