@@ -80,7 +80,8 @@ def make_app(
     app.add_routes(
         mcp_http.routes(Gateway(tool_providers, audit, clock, judge=judge), audit, watch)
     )
-    git = GitProxy(outbound.git, audit, VaultRepositories(vault, tokens), watch, pushes)
+    repositories = VaultRepositories(vault, tokens)
+    git = GitProxy(outbound.git, audit, repositories, watch, pushes, sessions=sessions)
     app.add_routes(git.routes())
     app.cleanup_ctx.append(git.lifespan)
     app.add_routes(models.routes())

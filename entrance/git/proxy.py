@@ -40,7 +40,7 @@ from entrance.honeytokens.watch import Attempt, Watch
 from entrance.identity import SESSION
 from entrance.log.body_hash import BodyHash
 from entrance.log.records import Audit, Decided, Kind, Outcome, Request, Traffic
-from entrance.ports import PushInbox, Witness
+from entrance.ports import PushInbox, Sessions, Witness
 from entrance.session import RepoGrant
 
 HELD, UNSETTLED = "held", "unsettled"
@@ -92,6 +92,7 @@ class GitProxy:
         watch: Watch,
         keeping: Keeping,
         *,
+        sessions: Sessions,
         limits: Limits | None = None,
     ) -> None:
         """`http` is made by `upstream.client_session`; who makes it closes it.
@@ -115,7 +116,13 @@ class GitProxy:
         forwarder = Forwarder(host, audit, self._quarantine, keeping.witness, self._unsettled)
         holding = Holding(self._held, keeping.inbox)
         self._pusher = Pusher(
-            audit, watch, self._quarantine, forwarder, holding, drain_bytes=self._limits.drain_bytes
+            audit,
+            watch,
+            self._quarantine,
+            forwarder,
+            holding,
+            sessions=sessions,
+            drain_bytes=self._limits.drain_bytes,
         )
 
     async def lifespan(self, _: web.Application) -> AsyncIterator[None]:

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.errors import SandgateError
+from entrance.git.access import still_open
 from entrance.git.answer import RESULT, PushAnswer
 from entrance.git.body import BodyError, RequestBody
 from entrance.git.checks.facts import Brought
@@ -34,7 +35,7 @@ from entrance.git.upstream import request_headers
 from entrance.git.watched import Watched, report
 from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
 from entrance.log.records import Audit, Decided, Request
-from entrance.ports import AcceptedPush, Moved
+from entrance.ports import AcceptedPush, Moved, Sessions
 from entrance.session import RepoGrant, Session
 
 log = structlog.get_logger()
@@ -68,9 +69,11 @@ class Pusher:
         forwarder: Forwarder,
         holding: Holding,
         *,
+        sessions: Sessions,
         drain_bytes: int,
     ) -> None:
         self._audit = audit
+        self._sessions = sessions
         self._watch = watch
         self._quarantine = quarantine
         self._forwarder = forwarder
@@ -142,6 +145,11 @@ class Pusher:
         if not isinstance(aliases.decision, Allow):
             return await self._denied(push, answer, aliases, _facts(taken))
         facts = {**_facts(taken), "findings": _findings(judgement)}
+        # Nothing is waited for between this and the record of what is decided.
+        now = self._sessions.find(push.session.token_sha256)
+        if closed := still_open(now, push.session, push.grant):
+            verdict = refuse_all(head.updates, closed.reason)
+            return await self._denied(push, answer, verdict, facts)
         match judgement.decision:
             case Allow():
                 return await self._allowed(push, answer, taken, judgement, facts)

@@ -212,7 +212,13 @@ async def door(
         http = await stack.enter_async_context(client_session())
         keeping = Keeping(folder / KEPT, inbox, witness, ask_again_s=(0.05,))
         proxy = GitProxy(
-            http, audit, FakeCredentials(), watch, keeping, limits=replace(Limits(), **limits)
+            http,
+            audit,
+            FakeCredentials(),
+            watch,
+            keeping,
+            sessions=registry,
+            limits=replace(Limits(), **limits),
         )
         address = await stack.enter_async_context(running(proxy, registry, audit))
         yield Door(Git(home), root, host_address, address, audit, session, registry, saw, alarm)

@@ -91,7 +91,7 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
         watch = Watch(HONEY, house.log, FakeAlarm())
         asked = Asked()
         keeping = Keeping(tmp_path / "kept", asked, house.attestor())
-        proxy = GitProxy(http, house.log, FakeCredentials(), watch, keeping)
+        proxy = GitProxy(http, house.log, FakeCredentials(), watch, keeping, sessions=registry)
         address = await stack.enter_async_context(running(proxy, registry, house.log))
         clone = Repository(home / "clone")
         url = f"{address.replace('://', f'://run:{RUN_TOKEN}@')}/git/host/thing.git"

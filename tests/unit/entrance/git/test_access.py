@@ -1,8 +1,10 @@
 """Which repositories a run may use."""
 
+from dataclasses import replace
+
 from entrance.decision import Deny
-from entrance.git.access import decide_access, printable
-from entrance.session import RepoGrant, RunId, Session, TaskId
+from entrance.git.access import decide_access, printable, still_open
+from entrance.session import Ended, RepoGrant, RunId, Session, TaskId
 
 READ = RepoGrant("host/read.git", "https://host/read.git")
 WRITE = RepoGrant("host/write.git", "https://host/write.git", push=True)
@@ -43,6 +45,15 @@ def test_a_run_without_repositories_is_told_so() -> None:
     decision = decide_access(session(), "x", push=False)
     assert isinstance(decision, Deny)
     assert decision.reason.endswith("granted are: none")
+
+
+def test_a_push_goes_on_in_the_session_that_it_came_in_and_in_no_other() -> None:
+    then = session(WRITE)
+    assert still_open(session(READ, WRITE), then, WRITE) is None
+    assert still_open(replace(then, run=RunId("other")), then, WRITE) is not None
+    assert still_open(replace(then, address="127.0.0.2"), then, WRITE) is not None
+    assert still_open(Ended(RunId("r")), then, WRITE) is not None
+    assert still_open(None, then, WRITE) is not None
 
 
 def test_a_name_from_the_wire_is_made_printable() -> None:
