@@ -15,6 +15,9 @@ from entrance.session import RepoGrant, RunId, Session, TaskId
 from orchestrator.domain.access import Attempt, RecordedCall
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 
+UNREADABLE = (ValueError, KeyError, TypeError)
+"""What an item raises that was written by another Sandgate: it must keep no other from going on."""
+
 
 class ApprovalStore(Protocol):
     """Where items are kept."""

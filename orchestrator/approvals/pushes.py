@@ -16,6 +16,7 @@ from orchestrator.domain.inbox import answer_to_agent
 from orchestrator.domain.kinds import KINDS, PUSH, used_up
 from orchestrator.domain.push import (
     Wanted,
+    held_of,
     identity_of,
     kept_of,
     not_there,
@@ -65,9 +66,9 @@ class HeldPushes:
         if found and not used_up(found):
             return found, turn
         task = await self.items.store.of_task(push.session.task)
-        held = [each for each in task if each.kind == PUSH and each.state in OPEN]
-        same = next((one for one in held if identity_of(wanted_from(one.wanted)) == exact), None)
-        kept_bytes = sum(wanted_from(one.wanted).size_bytes for one in held)
+        held = [(item, one) for item, one in held_of(task) if item.state in OPEN]
+        same = next((item for item, one in held if identity_of(one) == exact), None)
+        kept_bytes = sum(one.size_bytes for _, one in held)
         if same is None and kept_bytes + push.size_bytes > MOST_BYTES_A_TASK:
             raise Conflict("too much is held of this task already; wait for what people decide")
         return same or found, turn

@@ -17,7 +17,7 @@ from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateEr
 from entrance.git.standing import Place, Stand
 from entrance.log.records import Audit, Outcome
 from orchestrator.approvals.handling import Put
-from orchestrator.approvals.ports import ApprovalStore, Heard, Sending
+from orchestrator.approvals.ports import UNREADABLE, ApprovalStore, Heard, Sending
 from orchestrator.approvals.settling import Settling
 from orchestrator.domain.approval import OPEN, UNDER_WAY, Approval, ApprovalState, Verb
 from orchestrator.domain.kinds import kind_of, moved_on
@@ -137,7 +137,7 @@ class Releasing:
             await self._do(item, step)
         except Conflict:  # another was faster
             self._again(name)
-        except SandgateError as error:
+        except (SandgateError, *UNREADABLE) as error:
             log.warning("release_postponed", item=name, error=str(error))
             self._again(name)
         finally:

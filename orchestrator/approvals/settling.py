@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from entrance.errors import Conflict, NotFound, SandgateError
-from orchestrator.approvals.ports import ApprovalStore, Sending
+from orchestrator.approvals.ports import UNREADABLE, ApprovalStore, Sending
 from orchestrator.approvals.waking import Waking
 from orchestrator.domain.approval import OPEN, Approval, ApprovalState
 from orchestrator.domain.inbox import comment_when_decided
@@ -41,7 +41,7 @@ class Settling:
             came = {name: value for name, value in item.came.items() if name != OWED}
             with suppress(Conflict):  # done by another look
                 await self.store.replace(replace(item, came=came, version=item.version + 1))
-        except SandgateError as error:
+        except (SandgateError, *UNREADABLE) as error:
             log.warning("approval_still_owed", item=item.id, error=str(error))
         return woken
 

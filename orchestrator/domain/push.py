@@ -1,6 +1,7 @@
 """A held push: how its item has it, what people read of it, and whether it may still be done [pure]."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -92,6 +93,14 @@ def wanted_from(data: Mapping[str, Any]) -> Wanted:
         raise Malformed(f"a held push can't be read: {error}") from error
 
 
+def held_of(items: Iterable[Approval]) -> Iterator[tuple[Approval, Wanted]]:
+    """The held pushes among items; one that can't be read keeps no other from being heeded."""
+    for item in items:
+        if item.kind == PUSH:
+            with suppress(Malformed):
+                yield item, wanted_from(item.wanted)
+
+
 def kept_of(item: Approval) -> str:
     """Under which name the push of an item is kept; empty for an item of another kind."""
     return str(item.wanted.get("kept", "")) if item.kind == PUSH else ""
@@ -126,14 +135,14 @@ def beside(item: Approval, others: Iterable[Approval]) -> list[str]:
         return []
     one = wanted_from(item.wanted)
     refs = {each.ref for each in one.moved}
-    found = []
-    for other in others:
-        if other.kind != PUSH or other.id == item.id or other.state not in OPEN:
-            continue
-        theirs = wanted_from(other.wanted)
-        if theirs.repository == one.repository and refs & {each.ref for each in theirs.moved}:
-            found.append(other.id)
-    return found
+    return [
+        other.id
+        for other, theirs in held_of(others)
+        if other.id != item.id
+        and other.state in OPEN
+        and theirs.repository == one.repository
+        and refs & {each.ref for each in theirs.moved}
+    ]
 
 
 _NOT_THERE: Mapping[ApprovalState, str] = {
@@ -155,10 +164,8 @@ def not_there(items: Iterable[Approval]) -> list[str]:
     What was pushed later and has arrived goes before: the branch is there then, whatever was held.
     """
     told: dict[str, str] = {}
-    for item in sorted(items, key=lambda one: one.asked_at):
-        if item.kind != PUSH:
-            continue
-        for each in wanted_from(item.wanted).moved:
+    for item, one in held_of(sorted(items, key=lambda one: one.asked_at)):
+        for each in one.moved:
             told.pop(each.ref, None)
             if why := _NOT_THERE.get(item.state):
                 told[each.ref] = (

@@ -526,8 +526,21 @@ async def test_an_item_that_can_not_be_read_keeps_no_other_from_being_sent(
     run = await house.running()
     item = await house.held(a_push(run))
     await allow(house, item)
-    broken = replace(now(house, item), id="broken", wanted={"kept": "x"})
-    house.inbox.store.items = {"broken": broken, **house.inbox.store.items}
+    allowed = now(house, item)
+    broken = {
+        "of another form": replace(allowed, wanted={"kept": "x"}),
+        "claimed by another": replace(
+            allowed, state=ApprovalState.RELEASING, came={"grant": {"strange": 1}, "sent_at": "?"}
+        ),
+        "owed": replace(allowed, state=ApprovalState.DENIED, wanted={}, came={OWED: True}),
+    }
+    broken = {name: replace(one, id=name) for name, one in broken.items()}
+    house.inbox.store.items = {**broken, **house.inbox.store.items}
+    other = a_push(run, id="e" * 32, moved=(Moved(f"{REF}2", ZERO, OTHER),))
+    house.kept.keep(other)
+    assert "held as" in await house.pushes.ask(other)
     await house.releasing.look()
     assert now(house, item).state is ApprovalState.RELEASED
-    assert now(house, "broken").state is ApprovalState.ALLOWED
+    assert {name: now(house, name).state for name in broken} == {
+        name: one.state for name, one in broken.items()
+    }
