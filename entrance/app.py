@@ -36,6 +36,8 @@ from entrance.vault.repositories import VaultRepositories
 from entrance.vault.vault import Vault
 from entrance.watching import watching
 
+READ_BYTES = 1 << 18
+"""Of a body, at a time: a push has many."""
 log = structlog.get_logger()
 
 _CLOSED = "The door is closed for now: what it decides can't be recorded or looked up. Try again."
@@ -91,7 +93,12 @@ def make_app(
 def make_runner(app: web.Application) -> web.AppRunner:
     """A runner with what the counters need: bodies as they are sent, and an end when the client leaves."""
     return web.AppRunner(
-        app, access_log=None, auto_decompress=False, handler_cancellation=True, shutdown_timeout=5.0
+        app,
+        access_log=None,
+        auto_decompress=False,
+        handler_cancellation=True,
+        shutdown_timeout=5.0,
+        read_bufsize=READ_BYTES,
     )
 
 

@@ -20,7 +20,7 @@ from entrance.errors import Unavailable
 from entrance.git.body import RequestBody
 from entrance.git.held import BODY, OBJECTS
 from entrance.git.quarantine.git_child import GitFailed, Place, environment, started
-from entrance.git.quarantine.pack_index import IndexBrokenError, entries_of
+from entrance.git.quarantine.pack_index import IndexBrokenError, count_of, entries_of
 from entrance.git.receive_pack import Hash, PushHead
 
 FULL = "the door's disk is full; nothing was pushed, try again later"
@@ -29,7 +29,8 @@ _PACK_HEAD_BYTES = 12
 _SECONDS = 3600.0
 """The longest push; what its client may be silent for is bounded where the body is read."""
 _ANSWER_BYTES = 1 << 16
-PIECE_BYTES = 1 << 18
+GATHERED_BYTES = 1 << 19
+PIECE_BYTES = 1 << 20
 OID_BYTES: dict[Hash, int] = {"sha1": 20, "sha256": 32}
 _TOO_LARGE = "maximum allowed size"
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
@@ -140,16 +141,18 @@ class Incoming:
         if word != "pack" or len(name) != 2 * oid_bytes:
             raise Refused("data follows the pack")
         path = self.objects / "pack" / f"pack-{name}.idx"
-        try:
-            found = entries_of(path.read_bytes(), oid_bytes)
-        except IndexBrokenError as error:
-            raise Refused(str(error)) from error
         with self.body.open("rb") as file:
             file.seek(-pack_bytes, 2)
             count = int.from_bytes(file.read(_PACK_HEAD_BYTES)[8:])
-        whole = path.with_suffix(".pack").stat().st_size - oid_bytes
-        ends = found[count].offset if len(found) > count else whole
-        if ends + oid_bytes != pack_bytes or len(found) < count:
+        ends = path.with_suffix(".pack").stat().st_size - oid_bytes
+        index = path.read_bytes()
+        try:
+            known = count_of(index)
+            if known > count:  # behind what was sent is what git added
+                ends = entries_of(index, oid_bytes)[count].offset
+        except IndexBrokenError as error:
+            raise Refused(str(error)) from error
+        if ends + oid_bytes != pack_bytes or known < count:
             # git stops reading where the pack ends; what came after would go on unseen.
             raise Refused("data follows the pack")
         return path, count
@@ -180,13 +183,25 @@ class _Spool:
 
 
 async def _pack_of(head: PushHead, body: RequestBody, spool: _Spool) -> AsyncIterator[bytes]:
-    """The pack's bytes, each on the disk before it is given out. Raises: BodyError, OSError."""
-    if head.rest:
-        await spool.write(head.rest)
-        yield head.rest
+    """The pack's bytes, each on its way to the disk while it is used. Raises: BodyError, OSError."""
+    async for piece in _gathered(head.rest, body):
+        writing = asyncio.ensure_future(spool.write(piece))
+        try:
+            yield piece
+        finally:
+            await writing
+
+
+async def _gathered(first: bytes, body: RequestBody) -> AsyncIterator[bytes]:
+    """In pieces that are worth a thread's while. Raises: BodyError."""
+    held = bytearray(first)
     async for chunk in body:
-        await spool.write(chunk)
-        yield chunk
+        held += chunk
+        if len(held) >= GATHERED_BYTES:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
 
 
 async def pieces_of(path: Path, start: int) -> AsyncIterator[bytes]:

@@ -29,10 +29,16 @@ def entries_of(index: bytes, oid_bytes: int) -> list[Entry]:
         raise IndexBrokenError("the pack's index breaks off") from error
 
 
-def _entries(index: bytes, oid_bytes: int) -> Iterator[Entry]:
-    if index[:8] != HEAD:
-        raise IndexBrokenError("the pack's index is of a version that isn't known")
+def count_of(index: bytes) -> int:
+    """How many objects the pack has. Raises: IndexBrokenError."""
+    if index[:8] != HEAD or len(index) < len(HEAD) + 4 * _FANOUT:
+        raise IndexBrokenError("the pack's index can't be read")
     (count,) = struct.unpack_from(">I", index, len(HEAD) + 4 * (_FANOUT - 1))
+    return int(count)
+
+
+def _entries(index: bytes, oid_bytes: int) -> Iterator[Entry]:
+    count = count_of(index)
     names = len(HEAD) + 4 * _FANOUT
     short = names + count * (oid_bytes + 4)  # behind the names stands a checksum of each
     large = short + 4 * count
