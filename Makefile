@@ -35,13 +35,17 @@ fmt: env ## put the code into its format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: unit component e2e ## everything; fails where the Docker tests can't run
+test: unit component conformance e2e ## everything; fails where the Docker tests can't run
 
 unit: env ## pure decisions, in seconds
 	$(PYTEST) -n 2 tests/unit tests/contracts
 
 component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
+
+conformance: env ## the public MCP conformance suite, through the gateway; its programs come from npm, once
+	@$(BIN)/python -m tests.conformance.programs
+	$(PYTEST) tests/conformance
 
 e2e: env ## real sandboxes; needs root, and the Docker engine that it installs if there is none
 	@$(MAKE) --no-print-directory images HARNESS=all
@@ -58,4 +62,4 @@ clean: ## remove what tools leave behind; .venv and .sandgate stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
 
-.PHONY: help env demo up down images check fmt test unit component e2e docs lock clean
+.PHONY: help env demo up down images check fmt test unit component conformance e2e docs lock clean

@@ -22,15 +22,18 @@ from entrance.honeytokens.watch import Watch
 from entrance.identity import SESSION, identity, peer_address
 from entrance.log.records import Audit, Decided
 from entrance.mcp import http as mcp_http
+from entrance.mcp.connections import Connections
+from entrance.mcp.counter import Counter
 from entrance.mcp.gateway import Gateway
 from entrance.mcp.judging import Judge
+from entrance.mcp.released import Released
 from entrance.model.budgets import Budgets
 from entrance.model.call import Settler
 from entrance.model.gateway import ModelGateway
 from entrance.model.prices import PriceList
 from entrance.model.provider import Provider
 from entrance.model.upstream import Upstream
-from entrance.ports import Addresses, Meter, Sessions, ToolProvider
+from entrance.ports import Addresses, McpServer, Meter, Sessions, ToolProvider
 from entrance.vault.installation import InstallationTokens
 from entrance.vault.repositories import VaultRepositories
 from entrance.vault.vault import Vault
@@ -50,6 +53,7 @@ class Outbound:
 
     git: aiohttp.ClientSession
     model: aiohttp.ClientSession
+    mcp: aiohttp.ClientSession
 
 
 class OpenSessions(Sessions, Addresses, Protocol):
@@ -68,8 +72,10 @@ def make_app(
     tool_providers: Sequence[ToolProvider],
     outbound: Outbound,
     pushes: Keeping,
+    servers: Sequence[McpServer] = (),
     tokens: InstallationTokens | None = None,
     judge: Judge | None = None,
+    released: Released | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
@@ -79,9 +85,13 @@ def make_app(
     settler = Settler(prices, Budgets(meter), audit, clock)
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
-    app.add_routes(
-        mcp_http.routes(Gateway(tool_providers, audit, clock, judge=judge), audit, watch)
-    )
+    connections = Connections(tool_providers, outbound.mcp, vault, clock)
+    connections.offer(servers)
+    if released is not None:
+        released.providers = connections.providers
+    gateway = Gateway(connections, audit, clock, judge=judge)
+    app.add_routes(mcp_http.routes(Counter(gateway, audit, clock), audit, watch))
+    app.on_cleanup.append(connections.closed)
     repositories = VaultRepositories(vault, tokens)
     git = GitProxy(outbound.git, audit, repositories, watch, pushes, sessions=sessions)
     app.add_routes(git.routes())

@@ -69,6 +69,17 @@ class ToolResult:
     """Ids of the records that the call read or changed, for the run's ledger."""
 
 
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """A server of others that runs may be granted tools of, as a connection of this name."""
+
+    name: str
+    url: str
+    """Streamable HTTP's."""
+    secret: str = ""
+    """The name of its credential in the vault; empty when it takes none."""
+
+
 class ToolProvider(Protocol):
     """One connection's tools."""
 

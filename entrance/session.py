@@ -81,6 +81,21 @@ class Authorship:
     """This run, and the task's runs before it: their work may still be on the task's disk."""
 
 
+Ask = Literal["sampling", "elicitation", "roots"]
+"""What a server may ask back of the client that called it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondTools:
+    """What a run may use of a connection beside its tools. Nothing, unless it says so."""
+
+    prompts: frozenset[str] = frozenset()
+    resources: tuple[str, ...] = ()
+    """URIs; one that ends in `*` stands for all that begin with it."""
+    asks: frozenset[Ask] = frozenset()
+    """What the connection's server may ask back; everything else is refused in the run's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """What a run token means: one run, from one source address, with these grants and no others."""
@@ -97,6 +112,8 @@ class Session:
     """Connection name to the tools granted at it."""
     tool_rules: Mapping[str, ConnectionRules] = field(default_factory=dict)
     """What is granted at a connection where it is more than a list; else what `tools` has stands."""
+    beyond_tools: Mapping[str, BeyondTools] = field(default_factory=dict)
+    """Connection name to what else is granted at it; only where tools are."""
     repositories: tuple[RepoGrant, ...] = ()
     models: frozenset[str] = frozenset()
     """Granted models, `provider:model`."""

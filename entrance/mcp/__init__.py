@@ -1,13 +1,22 @@
-"""The tools of the door: an MCP gateway, stateless, for the handshake versions and 2026-07-28.
+"""The tools of the door: an MCP gateway for the handshake versions and 2026-07-28, on both sides.
 
-- `messages`: what is asked and answered, in which form [pure].
-- `envelope`: what the headers say, against the body [pure].
-- `protocol`: a message in, a reply or a call out [pure].
-- `policy`: what becomes of a call, and by which rule [pure]; `about`: what its arguments name [pure];
-  `constraints`: what they have to fit; `canonical`: their one text, and its hash [pure].
-- `judging`: the rules with what is known of a call; what is held is asked of a person.
-- `catalogue`: the names under which a session sees its tools [pure].
+What is said, and what may be done [pure]:
+
+- `messages`, `methods`: what is asked and answered, in which form and era.
+- `hosts`, `envelope`, `protocol`: was it meant for us, do headers and body agree, what does it say.
+- `policy`: what becomes of a call, and by which rule; `about`: what its arguments name;
+  `constraints`: what they have to fit; `canonical`: their one text, and its hash.
+- `beyond_policy`: what a session may do at a connection beside calling tools.
+- `names`, `schemas`, `catalogue`, `results`: what clients are shown, in a form that each takes.
+- `session_ids`: ids that outlive a restart.
+
+Who does it:
+
+- `connection`, `connections`: what the gateway needs of one; all of them. `upstream`: servers of others.
 - `arguments`: a call's arguments against the tool's own schema.
-- `gateway`: asks the providers, records every call before and after.
-- `http`: the one route.
+- `judging`: the rules with what is known of a call; what is held is asked of a person.
+  `released`, `detached`: calls that a person has allowed, made where no client waits.
+- `gateway`, `beyond`, `listening`: tools; prompts and resources; what servers tell of their own accord.
+- `counter`: who answers which request.
+- `exchange`, `sessions`: what goes to and fro meanwhile. `stream`, `http`: the one route.
 """

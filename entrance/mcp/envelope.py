@@ -22,6 +22,8 @@ MODERN_VERSIONS = ("2026-07-28",)
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _ROUTING = ("mcp-protocol-version", "mcp-method", "mcp-name")
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods that say in a header what they are about, and the parameter that says it in the body."""
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 
@@ -37,7 +39,7 @@ def era_of(headers: Mapping[str, list[str]], rpc_id: Any) -> tuple[Era, Reply | 
         return "handshake", None
     if version in MODERN_VERSIONS:
         return "modern", None
-    data = {"supported": [*MODERN_VERSIONS, *HANDSHAKE_VERSIONS], "requested": version[:100]}
+    data = {"supported": list(MODERN_VERSIONS), "requested": version[:100]}
     return "modern", failure(shown, UNSUPPORTED_VERSION, "Unsupported protocol version", 400, data)
 
 
@@ -51,8 +53,9 @@ def envelope_trouble(headers: Mapping[str, list[str]], request: Request) -> Repl
         "mcp-protocol-version": (_header(headers, "mcp-protocol-version"), meta[_VERSION_KEY]),
         "mcp-method": (_header(headers, "mcp-method"), request.method),
     }
-    if request.method == "tools/call":
-        told["mcp-name"] = (_decoded(_header(headers, "mcp-name")), request.params.get("name"))
+    named = _NAMED.get(request.method)
+    if named is not None:
+        told["mcp-name"] = (_decoded(_header(headers, "mcp-name")), request.params.get(named))
     for name, (header, in_body) in told.items():
         if header is None or header != in_body:
             message = f"The header {name} does not say what the body says"

@@ -1,10 +1,11 @@
-"""The MCP gateway: shows a session its tools, and has one called only after that is on record.
+"""The MCP gateway: shows a session what it may use, and has it used only after that is on record.
 
-A refused call is a tool result with `isError` and the reason, not a transport error: the agent
+A refused call of a tool is a result with `isError` and the reason, not a transport error: the agent
 reads it and goes on. A tool's failure, time limit or over-long answer is told the same way.
 """
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +18,14 @@ from entrance.errors import SandgateError, Unavailable
 from entrance.log.body_hash import BodyHash, hash_of_body
 from entrance.log.records import Audit, Decided, Outcome, Traffic
 from entrance.mcp.arguments import trouble_with
-from entrance.mcp.catalogue import Entry, catalogue, granted
+from entrance.mcp.catalogue import Entry, catalogue
+from entrance.mcp.connection import TOUCHED, Caller, Connection, Kind, Lost
 from entrance.mcp.judging import Judge
-from entrance.mcp.policy import Ruled
+from entrance.mcp.messages import Failure, Json
+from entrance.mcp.policy import Ruled, is_shown
 from entrance.mcp.recorded import of_arguments
-from entrance.ports import Cause, Tool, ToolProvider, ToolResult
+from entrance.mcp.results import bounded, size_of, text_result
+from entrance.ports import Cause
 from entrance.session import Session
 
 log = structlog.get_logger()
@@ -39,147 +43,219 @@ class Limits:
     result_chars: int = RESULT_CHARS
 
 
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A call that was allowed, on its way: where it goes, and what of it is on record."""
+
+    entry: Entry
+    params: Json
+    seq: int
+    sent: BodyHash
+
+
 class Gateway:
-    """The tools of every connection, behind one list and one call. `clock` counts seconds."""
+    """What every connection offers, behind one list and one call. `clock` counts seconds."""
 
     def __init__(
         self,
-        providers: Sequence[ToolProvider],
+        connections: Mapping[str, Connection],
         audit: Audit,
         clock: Callable[[], float],
         limits: Limits | None = None,
         judge: Judge | None = None,
     ) -> None:
-        self._providers = {provider.connection: provider for provider in providers}
+        self._connections = connections
         self._audit = audit
         self._clock = clock
         self._limits = limits or Limits()
         self._judge = judge or Judge()
-        if len(self._providers) != len(providers):
-            raise ValueError("two tool providers have the same connection name")
+        self._latest: tuple[Mapping[str, Sequence[Json]], dict[str, Entry]] = ({}, {})
 
-    async def tools(self, session: Session) -> list[dict[str, Any]]:
+    def of(self, session: Session) -> list[Connection]:
+        """The connections that the session has tools of."""
+        granted = session.tools.keys() | session.tool_rules.keys()
+        names = sorted(granted & self._connections.keys())
+        return [self._connections[name] for name in names]
+
+    def named(self, connection: str) -> Connection:
+        """The connection of a name that `of` told."""
+        return self._connections[connection]
+
+    async def tools(self, caller: Caller) -> list[Json]:
         """The tools granted to the session, as MCP lists them.
 
         A connection that can't be reached is left out. Raises: Unavailable when there is nothing to
         list: without tools an agent can't end its run, and some harnesses work on in vain.
         """
-        entries, down = await self._offered(session)
+        entries, down = await self._tools_of(caller)
         if down and not entries:
             raise Unavailable(f"no tools can be listed now: {', '.join(down)} can't be reached")
-        listed = [_listed(entry) for entry in granted(session, entries)]
+        listed = [_listed(entry) for _, entry in sorted(entries.items()) if _may(caller, entry)]
         if not listed:
             raise Unavailable("no tools can be listed: none is granted to this run")
         return listed
 
-    async def call(
-        self, session: Session, name: str, arguments: Mapping[str, Any], call: str = ""
-    ) -> ToolResult:
+    async def offered(
+        self, caller: Caller, kind: Kind
+    ) -> tuple[dict[str, Sequence[Json]], list[str]]:
+        """What the session's connections offer of a kind, and those of them that can't be reached."""
+        mine = self.of(caller.session)
+        answers = await asyncio.gather(*(self._offer(caller, each, kind) for each in mine))
+        pairs = list(zip((each.name for each in mine), answers, strict=True))
+        offered = {name: many for name, many in pairs if many is not None}
+        return offered, [name for name, many in pairs if many is None]
+
+    async def call(self, caller: Caller, params: Json, call: str = "") -> Json | Failure:
         """Call a tool by the name that it is shown under, if the session may. `call`: the call's id.
 
         Raises: Unavailable when the call, or what came of it, can't be recorded.
         """
-        entries, down = await self._offered(session)
+        name, session = params["name"], caller.session
+        entries, down = await self._tools_of(caller)
         entry = entries.get(name)
+        arguments = params.get("arguments") or {}
         ruled = (
             await self._ruled(session, entry, arguments) if entry else _unknown(session, name, down)
         )
-        raw = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        raw = _raw_of(params)
         seq = await self._audit.decided(
             Decided(
                 "tool_call",
-                f"{entry.connection}/{entry.tool.name}" if entry else name[:200],
+                f"{entry.connection}/{entry.name}"[:300] if entry else name[:200],
                 ruled.decision,
                 session,
                 rule=ruled.rule,
-                detail=of_arguments(arguments),
+                detail={**of_arguments(arguments), **_further(params)},
                 cause=Cause(tool=name[:200], call=call),
             )
         )
         if entry and isinstance(ruled.decision, Hold):
-            return await self._judge.held(session, entry, arguments, ruled, decision=seq, call=call)
+            told = await self._judge.held(session, entry, arguments, ruled, decision=seq, call=call)
+            return text_result(told.text, is_error=told.is_error)
         if entry is None or not isinstance(ruled.decision, Allow):
-            return ToolResult(f"Refused: {ruled.decision.reason}.", is_error=True)
-        return await self._perform(session, entry, arguments, seq, hash_of_body(raw))
+            return text_result(f"Refused: {ruled.decision.reason}.", is_error=True)
+        return await self._perform(caller, _Called(entry, params, seq, hash_of_body(raw)))
 
-    async def _ruled(self, session: Session, entry: Entry, arguments: Mapping[str, Any]) -> Ruled:
+    async def _ruled(self, session: Session, entry: Entry, arguments: Json) -> Ruled:
         """What becomes of a call of a tool that there is. Arguments that are wrong are told, not held."""
-        ruled = await self._judge.ruled(
-            session, self._providers[entry.connection], entry, arguments
-        )
+        provider = self._connections[entry.connection].provider
+        ruled = await self._judge.ruled(session, provider, entry, arguments)
         if not isinstance(ruled.decision, Hold):
             return ruled
-        trouble = trouble_with(entry.tool.input_schema, arguments)
+        trouble = trouble_with(entry.schema, arguments)
         return (
             Ruled(Deny(f"its arguments are wrong: {trouble}"), "bad_arguments")
             if trouble
             else ruled
         )
 
-    async def _perform(
-        self,
-        session: Session,
-        entry: Entry,
-        arguments: Mapping[str, Any],
-        seq: int,
-        sent: BodyHash,
-    ) -> ToolResult:
+    async def _perform(self, caller: Caller, called: _Called) -> Json | Failure:
         started = self._clock()
-        word, result = "crashed", ToolResult("", is_error=True)
+        word = "crashed"
+        result: Json | Failure = text_result("", is_error=True)
         try:
-            word, result = await self._answer(session, entry, arguments)
-        except asyncio.CancelledError:  # the client left in mid-call
+            word, result = await self._answer(caller, called)
+        except asyncio.CancelledError:  # the client left in mid-call, or cancelled it
             word = "cancelled"
             raise
         finally:
-            detail = {
-                "touched": list(result.touched),
-                "chars": len(result.text),
-                "ms": round((self._clock() - started) * 1000),
-            }
-            moved = Traffic.of(sent, hash_of_body(result.text.encode(errors="replace")))
-            await self._audit.came_of_it(Outcome(seq, word, detail, moved))
-        return _capped(result, self._limits.result_chars)
+            ms = round((self._clock() - started) * 1000)
+            detail, came = _came(result)
+            traffic = Traffic.of(called.sent, came)
+            await self._audit.came_of_it(Outcome(called.seq, word, {**detail, "ms": ms}, traffic))
+        return result if isinstance(result, Failure) else self._told(result)
 
-    async def _answer(
-        self, session: Session, entry: Entry, arguments: Mapping[str, Any]
-    ) -> tuple[str, ToolResult]:
-        trouble = trouble_with(entry.tool.input_schema, arguments)
-        if trouble:
+    def _told(self, result: Json) -> Json:
+        meta = {key: value for key, value in _meta(result).items() if key != TOUCHED}
+        told = bounded(result, self._limits.result_chars)
+        told.pop("_meta", None)
+        return {**told, "_meta": meta} if meta else told
+
+    async def _answer(self, caller: Caller, called: _Called) -> tuple[str, Json | Failure]:
+        entry, limit = called.entry, self._limits.call_timeout_s
+        arguments = called.params.get("arguments") or {}
+        if trouble := trouble_with(entry.schema, arguments):
             text = f"{entry.shown} was not called, its arguments are wrong: {trouble}"
-            return "bad_arguments", ToolResult(text, is_error=True)
-        limit = self._limits.call_timeout_s
+            return "bad_arguments", text_result(text, is_error=True)
+        params = {**called.params, "name": entry.name, "arguments": arguments}
         try:
             async with asyncio.timeout(limit):
-                provider = self._providers[entry.connection]
-                result = await provider.call(session, entry.tool.name, arguments)
+                result = await self._connections[entry.connection].do(caller, "tools/call", params)
         except TimeoutError:
             text = f"{entry.shown} gave no answer in {limit:g} s; whether it was done is not known"
-            return "timeout", ToolResult(text, is_error=True)
-        except Unavailable:
-            text = f"{entry.connection} can't be reached now; try again in a minute"
-            return "unavailable", ToolResult(text, is_error=True)
+            return "timeout", text_result(text, is_error=True)
         except SandgateError as error:
-            log.warning("tool_failed", tool=entry.shown, error=str(error))
-            return "failed", ToolResult(f"{entry.shown} failed: {error}", is_error=True)
-        return ("error" if result.is_error else "ok"), result
+            return _failed(entry, error)
+        if isinstance(result, Failure):
+            return "error", result
+        return ("error" if result.get("isError") else "ok"), result
 
-    async def _offered(self, session: Session) -> tuple[dict[str, Entry], list[str]]:
-        """What the session's connections offer, and those of them that can't be reached."""
-        names = sorted(session.tools.keys() & self._providers.keys())
-        answers = await asyncio.gather(*(self._tools_of(session, name) for name in names))
-        offered = {
-            name: tools for name, tools in zip(names, answers, strict=True) if tools is not None
-        }
-        return catalogue(offered), [name for name in names if name not in offered]
+    async def _tools_of(self, caller: Caller) -> tuple[dict[str, Entry], list[str]]:
+        offered, down = await self.offered(caller, "tools")
+        before, entries = self._latest
+        same = before.keys() == offered.keys() and all(
+            before[name] is many for name, many in offered.items()
+        )
+        if not same:
+            entries = catalogue(offered)
+            self._latest = (offered, entries)
+        return entries, down
 
-    async def _tools_of(self, session: Session, connection: str) -> Sequence[Tool] | None:
+    async def _offer(
+        self, caller: Caller, connection: Connection, kind: Kind
+    ) -> Sequence[Json] | None:
         try:
             async with asyncio.timeout(self._limits.call_timeout_s):
-                return await self._providers[connection].tools(session)
+                return await connection.listed(caller, kind)
         except (SandgateError, TimeoutError) as error:
-            log.warning("connection_unreachable", connection=connection, error=str(error))
+            log.warning("connection_unreachable", connection=connection.name, error=str(error))
             return None
+
+
+def _failed(entry: Entry, error: SandgateError) -> tuple[str, Json]:
+    match error:
+        case Unavailable():
+            text = f"{entry.connection} can't be reached now; try again in a minute"
+            return "unavailable", text_result(text, is_error=True)
+        case Lost():
+            text = f"{entry.connection} went away in mid-call; whether it was done is not known"
+            return "unknown", text_result(text, is_error=True)
+        case _:
+            log.warning("tool_failed", tool=entry.shown, error=str(error))
+            return "failed", text_result(f"{entry.shown} failed: {error}", is_error=True)
+
+
+def _raw_of(params: Json) -> bytes:
+    """What is hashed of a call: its arguments, and whatever else of it reaches the server."""
+    further = {key: params[key] for key in ("inputResponses", "requestState") if key in params}
+    arguments = params.get("arguments") or {}
+    said = {"arguments": arguments, **further} if further else arguments
+    return orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
+
+
+def _further(params: Json) -> dict[str, str]:
+    """What the record has of a call beside its arguments: answers to what its server asked before."""
+    if not {"inputResponses", "requestState"} & params.keys():
+        return {}
+    return {"further_sha256": hashlib.sha256(_raw_of(params)).hexdigest()}
+
+
+def _came(result: Json | Failure) -> tuple[dict[str, Any], BodyHash]:
+    if isinstance(result, Failure):
+        raw = orjson.dumps([result.code, result.message, result.data])
+        return {"touched": [], "chars": len(result.message), "code": result.code}, hash_of_body(raw)
+    touched = _meta(result).get(TOUCHED, [])
+    raw = orjson.dumps({key: value for key, value in result.items() if key != "_meta"})
+    return {"touched": touched, "chars": size_of(result)}, hash_of_body(raw)
+
+
+def _meta(result: Json) -> Json:
+    meta = result.get("_meta")
+    return meta if isinstance(meta, dict) else {}
+
+
+def _may(caller: Caller, entry: Entry) -> bool:
+    return is_shown(caller.session, entry.connection, entry.name)
 
 
 def _unknown(session: Session, name: str, down: Sequence[str]) -> Ruled:
@@ -191,19 +267,10 @@ def _unknown(session: Session, name: str, down: Sequence[str]) -> Ruled:
     return Ruled(Deny(reason), "no_such_tool")
 
 
-def _listed(entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.shown,
-        "description": entry.tool.description,
-        "inputSchema": dict(entry.tool.input_schema),
-        "annotations": {"readOnlyHint": entry.tool.read_only},
-    }
-
-
-def _capped(result: ToolResult, chars: int) -> ToolResult:
-    """The result with at most `chars` characters, and a plain word about what is missing."""
-    whole = len(result.text)
-    if whole <= chars:
-        return result
-    mark = f"\n[cut here by Sandgate: {chars} of {whole} characters are shown; ask for less]"
-    return ToolResult(result.text[:chars] + mark, result.is_error, result.touched)
+def _listed(entry: Entry) -> Json:
+    listed = {**entry.listed, "name": entry.shown, "inputSchema": entry.schema}
+    if entry.trouble:
+        log.warning("schema_left_out", tool=entry.shown, trouble=entry.trouble)
+        told = f"{listed.get('description') or ''}\n[its input schema is left out: {entry.trouble}]"
+        listed["description"] = told.strip()
+    return listed

@@ -11,7 +11,7 @@ from entrance.errors import Conflict, SandgateError
 from entrance.mcp.canonical import canonical, hash_of
 from entrance.mcp.catalogue import Entry
 from entrance.mcp.policy import Call, Ruled, decide, rule_for
-from entrance.ports import CallInbox, HeldCall, StandingCalls, TellsFacts, ToolProvider, ToolResult
+from entrance.ports import CallInbox, HeldCall, StandingCalls, TellsFacts, ToolResult
 from entrance.session import Session
 from entrance.tool_policy import Facts
 
@@ -32,7 +32,7 @@ class Judge:
     async def ruled(
         self,
         session: Session,
-        provider: ToolProvider,
+        provider: object,
         entry: Entry,
         arguments: Mapping[str, Any],
         *,
@@ -40,17 +40,17 @@ class Judge:
     ) -> Ruled:
         """What becomes of a call; `changed`: its tool is another than a person has looked at."""
         standing = self.standing.of(session) if self.standing else ()
-        call = Call(entry.connection, entry.tool.name, arguments, Facts(changed=changed))
+        call = Call(entry.connection, entry.name, arguments, Facts(changed=changed))
         first = decide(session, call, standing)
         if isinstance(first.decision, Deny) or not isinstance(provider, TellsFacts):
             return first
         try:
-            facts = await provider.facts(session, entry.tool.name, arguments)
+            facts = await provider.facts(session, entry.name, arguments)
         except SandgateError as error:
             log.warning("call_facts_missing", tool=entry.shown, error=str(error))
             return Ruled(Deny(UNKNOWN), "facts_missing")
         known = Facts(facts.about, changed or facts.changed, facts.of_people)
-        return decide(session, Call(entry.connection, entry.tool.name, arguments, known), standing)
+        return decide(session, Call(entry.connection, entry.name, arguments, known), standing)
 
     async def held(
         self,
@@ -72,7 +72,7 @@ class Judge:
                 HeldCall(
                     session=session,
                     connection=entry.connection,
-                    tool=entry.tool.name,
+                    tool=entry.name,
                     shown=entry.shown,
                     arguments=arguments,
                     canonical=text,
@@ -90,5 +90,5 @@ class Judge:
 
 
 def _by_two(session: Session, entry: Entry) -> bool:
-    rule = rule_for(session, entry.connection, entry.tool.name)
+    rule = rule_for(session, entry.connection, entry.name)
     return rule is not None and rule.two_people

@@ -1,9 +1,10 @@
-"""MCP over HTTP, without the HTTP: a message in, a reply or something to be done out [pure].
+"""MCP over HTTP, without the HTTP: a message in, and what it is, or the reply to it, out [pure].
 
-Two eras on one path. *Handshake* (2024-11-05 to 2025-11-25): `initialize`, then requests; we keep no
-session and give out no session id. *Modern* (2026-07-28): every request carries its envelope in
-`params._meta` and repeats what it is about in headers, which must agree with the body. The era is
-told by `MCP-Protocol-Version` alone: absent or a handshake version means handshake.
+Two eras on one path. *Handshake* (2024-11-05 to 2025-11-25): `initialize` opens a session, then
+requests, notifications, and answers to what the client was asked. *Modern* (2026-07-28): every
+request carries its envelope in `params._meta` and repeats what it is about in headers, which must
+agree with the body. The era is told by `MCP-Protocol-Version` alone: absent or a handshake version
+means handshake.
 """
 
 from collections.abc import Mapping
@@ -11,51 +12,72 @@ from typing import Any
 
 import orjson
 
-from entrance.mcp.envelope import HANDSHAKE_VERSIONS, MODERN_VERSIONS, envelope_trouble, era_of
+from entrance.mcp.envelope import envelope_trouble, era_of
 from entrance.mcp.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
-    SERVER_INFO,
-    CallTool,
+    Answered,
     Era,
-    ListTools,
+    Notice,
     Reply,
     Request,
     failure,
-    success,
 )
+from entrance.mcp.methods import known
 
-INSTRUCTIONS = (
-    "These tools are the only way to the world outside this sandbox. Every call is recorded. "
-    "A refused call says why; do not look for another way round it."
-)
+DEEPEST = 200
+"""So deep may lists and objects be nested: what stands behind the door may count less."""
 _LONGEST_ID = 200
-_CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": False}}
+_LARGEST_NUMBER = 1 << 53
 
-Asked = Reply | ListTools | CallTool
+Said = Reply | Request | Notice | Answered
 
 
-def read(headers: Mapping[str, list[str]], body: bytes) -> Asked:
-    """What a POST asks for. `headers`: every value of each header, names in lower case."""
+def read(headers: Mapping[str, list[str]], body: bytes) -> Said:
+    """What a POST says. `headers`: every value of each header, names in lower case."""
     message = _message_in(body)
     if isinstance(message, Reply):
         return message
     era, trouble = era_of(headers, message.get("id"))
-    if trouble is not None:
-        return trouble
+    return trouble or _said(headers, message, era)
+
+
+def _said(headers: Mapping[str, list[str]], message: Mapping[str, Any], era: Era) -> Said:
     if "method" not in message and {"result", "error"} & message.keys() and era == "handshake":
-        return Reply(202)  # an answer to a question that we never ask
+        return Answered(message.get("id"), message)
     request = _request_in(message, era)
     if isinstance(request, Reply):
         return request
     if "id" not in message:
-        return Reply(202)  # notifications change nothing here
-    return _modern(headers, request) if era == "modern" else _handshake(request)
+        return Notice(era, request.method, request.params)
+    if era == "modern" and (wrong := envelope_trouble(headers, request)):
+        return wrong
+    if not known(request.method, era):
+        return not_found(request)
+    return _checked(request)
+
+
+def not_found(request: Request) -> Reply:
+    """The answer where there is no such method; modern clients read it in the status, too."""
+    message = f"Method not found: {request.method[:100]}"
+    status = 404 if request.era == "modern" else 200
+    return failure(request.id, METHOD_NOT_FOUND, message, status)
+
+
+def call_of(request: Request) -> str:
+    """The harness's own id of a call, where it tells it; else the message's.
+
+    Claude Code tells the id of the model's call, which stands in the transcript, too.
+    """
+    told = request.meta.get("claudecode/toolUseId")
+    return told[:_LONGEST_ID] if isinstance(told, str) else str(request.id)[:_LONGEST_ID]
 
 
 def _message_in(body: bytes) -> dict[str, Any] | Reply:
+    if _deeper_than(body, DEEPEST):
+        return failure(None, PARSE_ERROR, f"The body is nested deeper than {DEEPEST}", status=400)
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -66,9 +88,31 @@ def _message_in(body: bytes) -> dict[str, Any] | Reply:
     return message
 
 
+def _deeper_than(body: bytes, most: int) -> bool:
+    """Whether the body could be nested too deep; what is in strings counts only where it must."""
+    if body.count(b"[") + body.count(b"{") <= most:
+        return False
+    depth, within, escaped = 0, False, False
+    for byte in body:
+        if within:
+            escaped, within = byte == _ESCAPE and not escaped, byte != _QUOTE or escaped
+        elif byte == _QUOTE:
+            within = True
+        elif byte in b"[{":
+            depth += 1
+            if depth > most:
+                return True
+        elif byte in b"]}":
+            depth -= 1
+    return False
+
+
+_QUOTE, _ESCAPE = b'"\\'
+
+
 def _request_in(message: Mapping[str, Any], era: Era) -> Request | Reply:
     rpc_id, method, params = message.get("id"), message.get("method"), message.get("params", {})
-    good_id = isinstance(rpc_id, str | int | float) and not isinstance(rpc_id, bool)
+    good_id = _is_id(rpc_id)
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
         return failure(rpc_id if good_id else None, INVALID_REQUEST, "Not a JSON-RPC request", 400)
     if "id" in message and not good_id:
@@ -78,59 +122,34 @@ def _request_in(message: Mapping[str, Any], era: Era) -> Request | Reply:
     return Request(rpc_id, era, method, params)
 
 
-def _handshake(request: Request) -> Asked:
-    match request.method:
-        case "initialize":
-            wanted = request.params.get("protocolVersion")
-            version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-            return success(
-                request,
-                {
-                    "protocolVersion": version,
-                    "capabilities": _CAPABILITIES,
-                    "serverInfo": SERVER_INFO,
-                    "instructions": INSTRUCTIONS,
-                },
-            )
-        case "ping":
-            return success(request, {})
-        case _:
-            return _tools(request, unknown_status=200)
+def _is_id(rpc_id: Any) -> bool:
+    if isinstance(rpc_id, bool):
+        return False
+    if isinstance(rpc_id, int | float):
+        return abs(rpc_id) <= _LARGEST_NUMBER
+    return isinstance(rpc_id, str) and len(rpc_id) <= _LONGEST_ID
 
 
-def _modern(headers: Mapping[str, list[str]], request: Request) -> Asked:
-    trouble = envelope_trouble(headers, request)
-    if trouble is not None:
-        return trouble
-    if request.method == "server/discover":
-        return success(
-            request,
-            {
-                "supportedVersions": list(MODERN_VERSIONS),
-                "capabilities": _CAPABILITIES,
-                "instructions": INSTRUCTIONS,
-            },
-        )
-    return _tools(request, unknown_status=404)
+_TYPED: Mapping[str, Mapping[str, type]] = {
+    "tools/call": {"name": str, "arguments": dict},
+    "prompts/get": {"name": str, "arguments": dict},
+    "resources/read": {"uri": str},
+    "resources/subscribe": {"uri": str},
+    "resources/unsubscribe": {"uri": str},
+    "completion/complete": {"ref": dict, "argument": dict},
+    "logging/setLevel": {"level": str},
+    "subscriptions/listen": {"notifications": dict},
+}
+"""What a request's parameters must be; `arguments` alone may be left out."""
 
 
-def _tools(request: Request, unknown_status: int) -> Asked:
-    match request.method:
-        case "tools/list":
-            return ListTools(request.id, request.era)
-        case "tools/call":
-            name, arguments = request.params.get("name"), request.params.get("arguments") or {}
-            if not isinstance(name, str) or not isinstance(arguments, dict):
-                message = "tools/call needs a name, and arguments that are an object"
-                return failure(request.id, INVALID_PARAMS, message, status=400)
-            return CallTool(request.id, request.era, name, arguments, _call_of(request))
-        case _:
-            message = f"Method not found: {request.method[:100]}"
-            return failure(request.id, METHOD_NOT_FOUND, message, unknown_status)
-
-
-def _call_of(request: Request) -> str:
-    """Claude Code tells the id of the model's call, which stands in the transcript, too."""
-    meta = request.params.get("_meta")
-    told = meta.get("claudecode/toolUseId") if isinstance(meta, dict) else None
-    return told[:_LONGEST_ID] if isinstance(told, str) else str(request.id)[:_LONGEST_ID]
+def _checked(request: Request) -> Request | Reply:
+    for name, kind in _TYPED.get(request.method, {}).items():
+        value = request.params.get(name)
+        if value is None and name == "arguments":
+            continue
+        if not isinstance(value, kind):
+            what = "an object" if kind is dict else "a string"
+            message = f"{request.method} needs {name}, which is {what}"
+            return failure(request.id, INVALID_PARAMS, message, status=400)
+    return request

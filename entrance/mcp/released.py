@@ -1,7 +1,7 @@
 """Calls that a person has allowed: made once, at the same providers, outside of any request."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -25,10 +25,6 @@ class Released:
 
     providers: Mapping[str, ToolProvider] = field(default_factory=dict)
     call_timeout_s: float = CALL_TIMEOUT_S
-
-    def serve(self, providers: Sequence[ToolProvider]) -> None:
-        """From now on they are made at these."""
-        self.providers = {one.connection: one for one in providers}
 
     async def trouble(self, session: Session, wanted: Call) -> str:
         """Why it can't be called, as a sentence without its end; empty when it can.

@@ -55,5 +55,5 @@ KINDS: Mapping[str, Kind] = {
         "git-host", _GET_POST | {"PATCH"}, (*GIT_PATHS, *_PULLS), argument="x-access-token"
     ),
     "polarion": Kind("bearer", frozenset({"GET", "POST", "PATCH"}), ("/**/rest/v1/**",)),
-    "mcp": Kind("bearer", _POST, ("/**/mcp", "/**/sse")),
+    "mcp": Kind("bearer", _GET_POST | {"DELETE"}, ("/**/mcp", "/**/sse")),
 }

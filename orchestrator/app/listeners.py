@@ -13,6 +13,7 @@ from entrance.git.proxy import Keeping
 from entrance.honeytokens.watch import Watch, heard_at_the_proxy
 from entrance.log.recorder import Recorder
 from entrance.log.records import Decided
+from entrance.mcp.upstream.endpoint import client_session as mcp_session
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
@@ -71,6 +72,7 @@ async def open_door(
     outbound = door.Outbound(
         git=pushes.http,
         model=await stack.enter_async_context(model_session(settings.models.silence_s)),
+        mcp=await stack.enter_async_context(mcp_session()),
     )
     app = door.make_app(
         sessions=parts.registry,
@@ -85,8 +87,8 @@ async def open_door(
         pushes=Keeping(folder_of(settings), pushes.inbox, parts.witness),
         tokens=parts.tokens,
         judge=calls.judge,
+        released=calls.released,
     )
-    calls.released.serve([tools])
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
     )

@@ -75,7 +75,7 @@ async def door(home: Path, host: str, names: list[str]) -> None:
             providers=[],
             prices=shipped_prices(),
             tool_providers=[],
-            outbound=Outbound(git_http, model_http),
+            outbound=Outbound(git_http, model_http, model_http),
             pushes=Keeping(home / "git"),
         )
         try:

@@ -112,7 +112,7 @@ async def assembled(url: str, home: Path) -> AsyncIterator[tuple[web.Application
                     providers=[Provider("anthropic", url, "anthropic")],
                     prices=shipped_prices(),
                     tool_providers=[],
-                    outbound=Outbound(git, model),
+                    outbound=Outbound(git, model, git),
                     pushes=Keeping(home / "git"),
                 ),
                 token,

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from entrance.app import Outbound, make_app, make_runner
 from entrance.disk import Disk
 from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import InPrompts, Watch
+from entrance.mcp.upstream.endpoint import client_session as mcp_session
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
+from entrance.ports import McpServer
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId, hash_token, new_run_token
 from entrance.vault.seal import Keyring
@@ -78,6 +81,8 @@ async def open_door(
     host: str = "127.0.0.1",
     port: int = 0,
     in_prompts: InPrompts = "note",
+    servers: Sequence[McpServer] = (),
+    before: Sequence[Middleware] = (),
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, meter, alarm = tools or FakeTools(), FakeMeter(), FakeAlarm()
@@ -86,7 +91,11 @@ async def open_door(
     session = _session(token)
     registry.open(session)
     log = open_log(folder / "egress", disk=disk)
-    async with git_session() as git_http, model_session(silence_s) as model_http:
+    async with (
+        git_session() as git_http,
+        model_session(silence_s) as model_http,
+        mcp_session() as mcp_http,
+    ):
         app = make_app(
             sessions=registry,
             audit=log,
@@ -98,9 +107,12 @@ async def open_door(
             ],
             prices=shipped_prices(),
             tool_providers=[tools, *more],
-            outbound=Outbound(git_http, model_http),
+            outbound=Outbound(git_http, model_http, mcp_http),
+            servers=servers,
             pushes=Keeping(folder / "git"),
         )
+        for middleware in before:
+            app.middlewares.insert(0, middleware)
         try:
             async with _serving(app, host, port) as url:
                 yield Door(

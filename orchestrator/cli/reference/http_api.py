@@ -38,7 +38,8 @@ BODIES: Mapping[str, type[shapes.Body]] = {
 }
 DOORS: Mapping[str, str] = {
     "GET /healthz": "Says that the door is there; the one path that asks for no token.",
-    "* /mcp": "The [MCP tools](mcp-tools.md), stateless; only `POST` is served.",
+    "* /mcp": "The [MCP tools](mcp-tools.md), in every version of the protocol: `POST`; within a session"
+    " `GET` and `DELETE`, too.",
     "GET /git/{name}/info/refs": "Smart HTTP: what a repository has. `{name}` is `host[:port]/path`.",
     "POST /git/{name}/git-upload-pack": "Fetch from a granted repository.",
     "POST /git/{name}/git-receive-pack": "Push to branches below `agent/<item>/` of the task's repository.",
@@ -126,7 +127,7 @@ def entrance() -> web.Application:
         providers=(),
         prices=nothing,
         tool_providers=(),
-        outbound=Outbound(nothing, nothing),
+        outbound=Outbound(nothing, nothing, nothing),
         pushes=Keeping(Path()),
     )
 

@@ -9,7 +9,8 @@ from orchestrator.cli.reference.markdown import code, page, table
 
 INTRO = """\
 The tools of the connection `polarion`: what an agent may do in Polarion, as its own bot user.
-They are served at `POST /mcp` of the [entrance](http-api.md#the-entrance);
+They are served at `/mcp` of the [entrance](http-api.md#the-entrance), in every version of the protocol
+from 2024-11-05 to 2026-07-28;
 harnesses show them to the model as `mcp__sandgate__<tool>`.
 An agent sees the tools that its engagement grants, and no others.
 Arguments are checked against the schema before anything is done:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from entrance.ports import ToolResult
+from entrance.session import RunId, hash_token, new_run_token
 from tests.fakes.tools import FakeTools
 from tests.servers.anthropic import ModelServer
 from tests.servers.door import Door, open_door
@@ -141,17 +143,22 @@ async def raw_call(http: ClientSession, door: Door) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_there_are_no_sessions_and_no_streams(
+async def test_outside_of_a_session_there_is_no_stream(
     door: Door, http: ClientSession, method: str
 ) -> None:
     async with http.request(method, f"{door.url}/mcp", headers=door.bearer) as answer:
         assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-async def test_a_request_with_an_origin_is_refused(door: Door, http: ClientSession) -> None:
-    headers = door.bearer | {"origin": door.url}
-    async with http.post(f"{door.url}/mcp", json={}, headers=headers) as answer:
+@pytest.mark.parametrize(
+    "told", [{"origin": "http://evil.example"}, {"host": "evil.example"}, {"host": "127.0.0.1@x"}]
+)
+async def test_a_page_that_was_rebound_to_this_address_is_refused(
+    door: Door, http: ClientSession, told: dict[str, str]
+) -> None:
+    async with http.post(f"{door.url}/mcp", json={}, headers=door.bearer | told) as answer:
         assert answer.status == 403
+        assert (await answer.json())["error"]["code"] == -32600
     assert door.lines("request")[0]["decision"] == "deny"
 
 
@@ -161,11 +168,56 @@ async def test_an_oversized_message_is_refused(door: Door, http: ClientSession) 
         assert answer.status == 413
 
 
-async def test_no_session_id_is_ever_given_out(door: Door, http: ClientSession) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+async def initialized(
+    door: Door, http: ClientSession, capabilities: object = None
+) -> dict[str, str]:
+    """The headers of a new session."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": capabilities or {}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     async with http.post(f"{door.url}/mcp", json=body, headers=door.bearer) as answer:
         assert answer.status == 200
-        assert "mcp-session-id" not in answer.headers
+        assert (await answer.json())["result"]["protocolVersion"] == "2025-06-18"
+        return door.bearer | {"mcp-session-id": answer.headers["mcp-session-id"]}
+
+
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+
+async def test_a_session_ends_with_delete_and_is_then_unknown(
+    door: Door, http: ClientSession
+) -> None:
+    """CASE-68, at our side."""
+    headers = await initialized(door, http)
+    async with http.post(f"{door.url}/mcp", json=PING, headers=headers) as answer:
+        assert await answer.json() == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    async with http.delete(f"{door.url}/mcp", headers=headers) as answer:
+        assert answer.status == 200
+    for ask in (http.post, http.get, http.delete):
+        async with ask(f"{door.url}/mcp", json=PING, headers=headers) as answer:
+            assert answer.status == 404
+
+
+async def test_a_session_of_another_run_is_unknown(door: Door, http: ClientSession) -> None:
+    headers = await initialized(door, http)
+    token = new_run_token()
+    other = replace(door.session, run=RunId("other"), token_sha256=hash_token(token))
+    door.registry.open(other)
+    theirs = headers | {"authorization": f"Bearer {token}"}
+    async with http.post(f"{door.url}/mcp", json=PING, headers=theirs) as answer:
+        assert answer.status == 404
+
+
+async def test_a_session_outlives_a_restart_of_the_door(
+    door: Door, tmp_path: Path, model: ModelServer, http: ClientSession
+) -> None:
+    """The agent in the sandbox goes on; it is not asked to begin anew."""
+    headers = await initialized(door, http)
+    (tmp_path / "again").mkdir()
+    async with open_door(tmp_path / "again", model) as again:
+        again.registry.close(again.session.run)
+        again.registry.open(door.session)
+        async with http.post(f"{again.url}/mcp", json=PING, headers=headers) as answer:
+            assert answer.status == 200
 
 
 async def test_a_bug_is_a_500_without_details_and_the_call_is_on_record(

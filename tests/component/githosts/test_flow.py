@@ -123,7 +123,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
             providers=[],
             prices=shipped_prices(),
             tool_providers=[],
-            outbound=Outbound(await stack.enter_async_context(git_session()), http),
+            outbound=Outbound(await stack.enter_async_context(git_session()), http, http),
             pushes=Keeping(tmp_path / "git"),
             tokens=tokens,
         )

@@ -5,15 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+from entrance.decision import Decision, Deny
 from entrance.errors import Malformed, Unavailable
 from entrance.mcp.catalogue import catalogue
+from entrance.mcp.connection import Caller, Local
+from entrance.mcp.exchange import Exchange
 from entrance.mcp.gateway import Gateway, Limits
 from entrance.mcp.judging import Judge
+from entrance.mcp.messages import Failure, Json
+from entrance.mcp.results import text_result
 from entrance.ports import HeldCall, Tool, ToolResult
-from entrance.session import RunId, Session, TaskId
+from entrance.session import Ask, RunId, Session, TaskId
 from entrance.tool_policy import ConnectionRules, Facts, Mode, ToolRule
 from tests.fakes.audit import FakeAudit
-from tests.fakes.tools import FakeTools
+from tests.fakes.tools import GET_ITEM, FakeTools
 
 SESSION = Session(
     RunId("r"),
@@ -30,21 +35,39 @@ OPEN = Tool("get_item", "Read.", {"type": "object"})
 
 def gateway(audit: FakeAudit, *tools: FakeTools, limits: Limits | None = None) -> Gateway:
     ticks = itertools.count()
-    return Gateway(tools, audit, lambda: float(next(ticks)), limits)
+    connections = {each.connection: Local(each) for each in tools}
+    return Gateway(connections, audit, lambda: float(next(ticks)), limits)
+
+
+async def no_asking(_: str, __: Ask | None, ___: Json) -> Decision:
+    return Deny("nobody asks here")
+
+
+CALLER = Caller(SESSION, Exchange("handshake"), no_asking)
+
+
+async def call(
+    gateway: Gateway, name: str, arguments: Json, session: Session = SESSION
+) -> tuple[str, bool]:
+    """The text of the result, and whether it is an error."""
+    caller = replace(CALLER, session=session)
+    result = await gateway.call(caller, {"name": name, "arguments": arguments})
+    assert not isinstance(result, Failure)
+    return result["content"][0]["text"], result["isError"]
 
 
 async def test_a_call_that_can_not_be_recorded_is_not_made() -> None:
     audit, tools = FakeAudit(), FakeTools()
     audit.down = True
     with pytest.raises(Unavailable):
-        await gateway(audit, tools).call(SESSION, "get_item", KEY)
+        await call(gateway(audit, tools), "get_item", KEY)
     assert not tools.calls
 
 
 async def test_the_record_has_the_arguments_without_secrets_and_what_came_of_it() -> None:
     audit = FakeAudit()
     arguments = {"key": "sk-" + "x" * 40, "password": "private words"}
-    await gateway(audit, FakeTools(offers=[OPEN])).call(SESSION, "get_item", arguments)
+    await call(gateway(audit, FakeTools(offers=[OPEN])), "get_item", arguments)
     assert "private words" not in repr(audit.records)
     assert "sk-x" not in repr(audit.records)
     [decided] = audit.decisions("tool_call")
@@ -59,9 +82,9 @@ async def test_a_tool_that_hangs_is_given_up_with_a_word_about_what_is_not_known
     """CASE-72: no blocking past the client's own limit."""
     audit, tools = FakeAudit(), FakeTools(hangs=True)
     limits = Limits(call_timeout_s=0.02)
-    result = await gateway(audit, tools, limits=limits).call(SESSION, "get_item", KEY)
-    assert result.is_error
-    assert "not known" in result.text
+    text, is_error = await call(gateway(audit, tools, limits=limits), "get_item", KEY)
+    assert is_error
+    assert "not known" in text
     [decided] = audit.decisions("tool_call")
     outcome = audit.outcome_of(decided)
     assert outcome is not None
@@ -73,22 +96,22 @@ async def test_a_tool_that_fails_tells_the_agent_why() -> None:
         async def call(self, *args: object) -> ToolResult:
             raise Malformed("the tracker answered rubbish")
 
-    result = await gateway(FakeAudit(), Broken()).call(SESSION, "get_item", KEY)
-    assert result.is_error
-    assert "rubbish" in result.text
+    text, is_error = await call(gateway(FakeAudit(), Broken()), "get_item", KEY)
+    assert is_error
+    assert "rubbish" in text
 
 
 async def test_one_connection_that_is_down_hides_only_its_own_tools() -> None:
     audit, up, down = FakeAudit(), FakeTools(), FakeTools("wiki", down=True)
     both = gateway(audit, up, down)
-    assert [tool["name"] for tool in await both.tools(SESSION)] == ["get_item"]
-    refused = await both.call(SESSION, "wiki_get_item", KEY)
-    assert "wiki can't be reached" in refused.text
+    assert [tool["name"] for tool in await both.tools(CALLER)] == ["get_item"]
+    text, _ = await call(both, "wiki_get_item", KEY)
+    assert "wiki can't be reached" in text
 
 
 async def test_when_no_connection_can_be_reached_listing_says_so() -> None:
     with pytest.raises(Unavailable, match="tracker"):
-        await gateway(FakeAudit(), FakeTools(down=True)).tools(SESSION)
+        await gateway(FakeAudit(), FakeTools(down=True)).tools(CALLER)
 
 
 async def test_connections_without_a_grant_are_not_even_asked() -> None:
@@ -96,13 +119,8 @@ async def test_connections_without_a_grant_are_not_even_asked() -> None:
         async def tools(self, session: Session) -> list[object]:  # type: ignore[override]
             raise AssertionError("asked")
 
-    listed = await gateway(FakeAudit(), FakeTools(), Untouched("mail")).tools(SESSION)
+    listed = await gateway(FakeAudit(), FakeTools(), Untouched("mail")).tools(CALLER)
     assert [tool["name"] for tool in listed] == ["get_item"]
-
-
-def test_two_providers_of_one_connection_are_a_mistake() -> None:
-    with pytest.raises(ValueError, match="same connection"):
-        gateway(FakeAudit(), FakeTools(), FakeTools())
 
 
 class Inbox:
@@ -123,9 +141,11 @@ HELD = replace(
 
 async def test_a_held_call_is_recorded_asked_about_and_told_at_once_and_not_made() -> None:
     audit, tools, inbox = FakeAudit(), FakeTools(), Inbox()
-    judged = Gateway([tools], audit, lambda: 0.0, judge=Judge(inbox=inbox))
-    told = await judged.call(HELD, "get_item", KEY, "call-7")
-    assert (told.text, told.is_error) == ("Held for approval, H-17", False)
+    connections = {"tracker": Local(tools)}
+    judged = Gateway(connections, audit, lambda: 0.0, judge=Judge(inbox=inbox))
+    params = {"name": "get_item", "arguments": KEY}
+    told = await judged.call(replace(CALLER, session=HELD), params, "call-7")
+    assert told == text_result("Held for approval, H-17")
     assert not tools.calls
     [decided] = audit.decisions("tool_call")
     assert (decided.decision.word, decided.rule) == ("hold", "needs_approval")
@@ -137,18 +157,19 @@ async def test_a_held_call_is_recorded_asked_about_and_told_at_once_and_not_made
 
 async def test_where_nobody_can_be_asked_what_would_be_held_is_refused() -> None:
     tools = FakeTools()
-    told = await gateway(FakeAudit(), tools).call(HELD, "get_item", KEY)
-    assert told.is_error
-    assert "nobody can be asked" in told.text
+    text, is_error = await call(gateway(FakeAudit(), tools), "get_item", KEY, HELD)
+    assert is_error
+    assert "nobody can be asked" in text
     assert not tools.calls
 
 
 async def test_nobody_is_asked_about_arguments_that_are_wrong() -> None:
     inbox = Inbox()
-    judged = Gateway([FakeTools()], FakeAudit(), lambda: 0.0, judge=Judge(inbox=inbox))
-    told = await judged.call(HELD, "get_item", {"kee": 1})
-    assert told.is_error
-    assert "arguments are wrong" in told.text
+    connections = {"tracker": Local(FakeTools())}
+    judged = Gateway(connections, FakeAudit(), lambda: 0.0, judge=Judge(inbox=inbox))
+    text, is_error = await call(judged, "get_item", {"kee": 1}, HELD)
+    assert is_error
+    assert "arguments are wrong" in text
     assert not inbox.asked
 
 
@@ -160,10 +181,20 @@ async def test_what_the_provider_knows_of_a_call_is_heeded_and_its_outage_refuse
 
     tools, inbox = Knowing(), Inbox()
     judge = Judge(inbox=inbox)
-    [entry] = [
-        one for one in catalogue({"tracker": tools.offers}).values() if one.shown == "get_item"
-    ]
+    listed = await Local(tools).listed(CALLER, "tools")
+    entry = catalogue({"tracker": listed})["get_item"]
     ruled = await judge.ruled(SESSION, tools, entry, KEY)
     assert ruled.rule == "of_people"
     tools.down = True
     assert (await judge.ruled(SESSION, tools, entry, KEY)).rule == "facts_missing"
+
+
+async def test_one_schema_that_no_provider_takes_does_not_hide_the_other_tools() -> None:
+    bad = Tool("bad", "Odd.", {"type": "object", "properties": {"a": {"type": "no such"}}})
+    session = replace(SESSION, tools={"tracker": frozenset({"get_item", "bad"})})
+    caller = replace(CALLER, session=session)
+    offered = gateway(FakeAudit(), FakeTools(offers=[GET_ITEM, bad]))
+    listed = {tool["name"]: tool for tool in await offered.tools(caller)}
+    assert listed["get_item"]["inputSchema"]["required"] == ["key"]
+    assert listed["bad"]["inputSchema"] == {"type": "object", "additionalProperties": True}
+    assert "left out: it is no JSON Schema" in listed["bad"]["description"]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrance.mcp.envelope import HANDSHAKE_VERSIONS
-from entrance.mcp.messages import CallTool, ListTools, Reply, success
-from entrance.mcp.protocol import read
+from entrance.mcp.messages import Answered, Notice, Reply, Request, success
+from entrance.mcp.methods import METHODS
+from entrance.mcp.protocol import DEEPEST, Said, call_of, read
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -43,48 +44,24 @@ def error_of(asked: object) -> tuple[int, int]:
     return asked.status, asked.body["error"]["code"]
 
 
-@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-def test_initialize_agrees_on_a_known_version(version: str) -> None:
-    reply = read({}, body("initialize", {"protocolVersion": version}))
-    assert isinstance(reply, Reply)
-    assert reply.body is not None
-    assert reply.body["result"]["protocolVersion"] == version
-    assert reply.body["id"] == 7
-
-
-def test_initialize_offers_our_latest_for_an_unknown_version() -> None:
-    reply = read({}, body("initialize", {"protocolVersion": "1999-01-01"}))
-    assert isinstance(reply, Reply)
-    assert reply.body is not None
-    assert reply.body["result"]["protocolVersion"] == "2025-11-25"
-
-
-def test_discover_tells_the_modern_version_and_is_not_cached() -> None:
-    reply = read(*modern("server/discover"))
-    assert isinstance(reply, Reply)
-    assert reply.body is not None
-    result = reply.body["result"]
-    assert result["supportedVersions"] == ["2026-07-28"]
-    assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
-    assert result["resultType"] == "complete"
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "sandgate"
-
-
 @pytest.mark.parametrize("version", [None, *HANDSHAKE_VERSIONS])
 def test_handshake_requests_are_read(version: str | None) -> None:
     headers = {"mcp-protocol-version": [version]} if version else {}
-    assert read(headers, body("tools/list")) == ListTools(7, "handshake")
-    call = read(headers, body("tools/call", {"name": "t", "arguments": {"a": 1}}))
-    assert call == CallTool(7, "handshake", "t", {"a": 1}, "7")
-    assert read(headers, body("tools/call", {"name": "t"})) == CallTool(
-        7, "handshake", "t", {}, "7"
-    )
+    asked = read(headers, body("tools/list"))
+    assert asked == Request(7, "handshake", "tools/list", {})
+    params = {"name": "t", "arguments": {"a": 1}}
+    call = read(headers, body("tools/call", params))
+    assert call == Request(7, "handshake", "tools/call", params)
+    without = read(headers, body("tools/call", {"name": "t"}))
+    assert without == Request(7, "handshake", "tools/call", {"name": "t"})
 
 
 def test_modern_requests_are_read() -> None:
-    assert read(*modern("tools/list")) == ListTools(7, "modern")
+    assert read(*modern("tools/list")) == Request(7, "modern", "tools/list", {"_meta": META})
     headers, raw = modern("tools/call", {"name": "t", "arguments": {"a": 1}}, mcp_name=" t\t")
-    assert read(headers, raw) == CallTool(7, "modern", "t", {"a": 1}, "7")
+    asked = read(headers, raw)
+    assert isinstance(asked, Request)
+    assert (asked.params["name"], asked.params["arguments"]) == ("t", {"a": 1})
 
 
 @pytest.mark.parametrize(
@@ -100,14 +77,14 @@ def test_a_call_is_known_by_the_harnesss_id_of_it_or_else_the_messages(
     meta: object, call: str
 ) -> None:
     asked = read({}, body("tools/call", {"name": "t", "_meta": meta}))
-    assert isinstance(asked, CallTool)
-    assert asked.call == call
+    assert isinstance(asked, Request)
+    assert call_of(asked) == call
 
 
 def test_a_name_may_be_wrapped_in_base64() -> None:
     wrapped = f"=?base64?{base64.b64encode('tül'.encode()).decode()}?="
     headers, raw = modern("tools/call", {"name": "tül"}, mcp_name=wrapped)
-    assert isinstance(read(headers, raw), CallTool)
+    assert isinstance(read(headers, raw), Request)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +97,22 @@ def test_a_name_may_be_wrapped_in_base64() -> None:
         pytest.param({}, body("x", jsonrpc="1.0"), (400, -32600), id="another JSON-RPC"),
         pytest.param({}, body("ping", id=None), (400, -32600), id="an id of null"),
         pytest.param({}, body("ping", id=True), (400, -32600), id="an id of true"),
+        pytest.param({}, body("ping", id="x" * 201), (400, -32600), id="an endless id"),
+        pytest.param({}, body("ping", id=1e300), (400, -32600), id="an id that is no whole number"),
+        pytest.param({}, b"[" * 100_000, (400, -32700), id="an abyss"),
+        pytest.param(
+            {}, b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1), (400, -32700), id="too deep"
+        ),
+        pytest.param({}, body("resources/read", {"uri": 3}), (400, -32602), id="a URI of 3"),
+        pytest.param({}, body("prompts/get", {"name": None}), (400, -32602), id="a name of null"),
+        pytest.param({}, body("completion/complete", {"ref": "x"}), (400, -32602), id="no ref"),
+        pytest.param({}, body("logging/setLevel", {}), (400, -32602), id="no level"),
+        pytest.param({}, body("subscriptions/listen", {}), (200, -32601), id="listen in a session"),
+        pytest.param(
+            *modern("resources/subscribe", {"uri": "x"}), (404, -32601), id="subscribe without one"
+        ),
         pytest.param({}, body("ping", params=[1]), (400, -32602), id="params that are a list"),
-        pytest.param({}, body("resources/list"), (200, -32601), id="an unknown method"),
+        pytest.param({}, body("no/such"), (200, -32601), id="an unknown method"),
         pytest.param({}, body("server/discover"), (200, -32601), id="discover without an era"),
         pytest.param({}, body("tools/call", {}), (400, -32602), id="a call without a name"),
         pytest.param(
@@ -183,26 +174,38 @@ def test_an_unsupported_version_is_told_what_is_supported() -> None:
     assert reply.body["id"] == 7
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        orjson.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}),
-    ],
-)
-def test_what_needs_no_answer_gets_none(raw: bytes) -> None:
-    assert read({}, raw) == Reply(202)
+def test_notifications_and_answers_are_told_from_requests() -> None:
+    said = orjson.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert read({}, said) == Notice("handshake", "notifications/initialized", {})
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert read({}, orjson.dumps(answer)) == Answered(1, answer)
+
+
+def test_brackets_within_text_are_not_taken_for_depth() -> None:
+    """A long text of brackets is an argument like any other."""
+    text = '[{"\\' * (DEEPEST * 2)
+    asked = read({}, body("tools/call", {"name": "t", "arguments": {"text": text}}))
+    assert isinstance(asked, Request)
+    assert asked.params["arguments"]["text"] == text
+
+
+def test_of_a_key_that_comes_twice_one_value_counts_and_is_the_one_that_goes_on() -> None:
+    raw = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}'
+    asked = read({}, raw)
+    assert isinstance(asked, Request)
+    assert asked.params == {"name": "b"}
 
 
 def test_results_have_the_form_of_their_era() -> None:
-    old = success(ListTools(1, "handshake"), {"tools": []}).body
-    new = success(ListTools(1, "modern"), {"tools": []}).body
-    call = success(CallTool(1, "modern", "t", {}), {"content": []}).body
+    old = success(Request(1, "handshake", "tools/list", {}), {"tools": [], "ttlMs": 5}).body
+    new = success(Request(1, "modern", "tools/list", {}), {"tools": [], "ttlMs": 5}).body
+    call = success(Request(1, "modern", "tools/call", {}), {"content": []}).body
     assert old is not None
     assert new is not None
     assert call is not None
     assert old["result"] == {"tools": []}
     assert {"ttlMs", "cacheScope", "resultType", "_meta"} < new["result"].keys()
+    assert new["result"]["ttlMs"] == 0, "what others remember is not ours to promise"
     assert "ttlMs" not in call["result"]
 
 
@@ -210,7 +213,7 @@ def test_results_have_the_form_of_their_era() -> None:
     st.binary(max_size=200), st.dictionaries(st.sampled_from(["mcp-method"]), st.lists(st.text()))
 )
 def test_no_bytes_make_it_stumble(raw: bytes, headers: dict[str, list[str]]) -> None:
-    assert isinstance(read(headers, raw), Reply | ListTools | CallTool)
+    assert isinstance(read(headers, raw), Said)
 
 
 JSON = st.recursive(
@@ -226,7 +229,7 @@ JSON = st.recursive(
     st.fixed_dictionaries(
         {
             "jsonrpc": st.just("2.0"),
-            "method": st.sampled_from(["tools/call", "tools/list", "ping"]),
+            "method": st.sampled_from(sorted(METHODS)),
         },
         optional={"id": JSON, "params": JSON},
     ),
@@ -234,4 +237,4 @@ JSON = st.recursive(
 )
 def test_no_message_makes_it_stumble(message: dict[str, Any], version: str) -> None:
     headers = {"mcp-protocol-version": [version]} if version else {}
-    assert isinstance(read(headers, orjson.dumps(message)), Reply | ListTools | CallTool)
+    assert isinstance(read(headers, orjson.dumps(message)), Said)

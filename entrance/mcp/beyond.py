@@ -1,0 +1,165 @@
+"""Prompts, resources and completions: shown where granted, and used only after that is on record."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from entrance.decision import Allow, Decision, Deny
+from entrance.errors import SandgateError, Unavailable
+from entrance.log.body_hash import hash_of_body
+from entrance.log.records import Audit, Decided, Outcome, Traffic
+from entrance.mcp.beyond_policy import decide_prompt, decide_resource, decide_template
+from entrance.mcp.catalogue import Entry, catalogue
+from entrance.mcp.connection import Caller, Connection, Kind, Lost
+from entrance.mcp.gateway import CALL_TIMEOUT_S, Gateway
+from entrance.mcp.messages import INVALID_PARAMS, UNREACHABLE, Failure, Json
+from entrance.session import Session
+
+RESULT_BYTES = 4 << 20
+_URI: Mapping[Kind, str] = {"resources": "uri", "resources/templates": "uriTemplate"}
+
+
+class Beyond:
+    """What connections offer beside tools. `clock` counts seconds."""
+
+    def __init__(self, gateway: Gateway, audit: Audit, clock: Callable[[], float]) -> None:
+        self._gateway = gateway
+        self._audit = audit
+        self._clock = clock
+
+    async def prompts(self, caller: Caller) -> list[Json]:
+        """The prompts granted to the session."""
+        return [
+            {**entry.listed, "name": shown}
+            for shown, entry in sorted((await self._prompts(caller)).items())
+            if isinstance(_prompt(caller.session, entry), Allow)
+        ]
+
+    async def resources(self, caller: Caller, kind: Kind) -> list[Json]:
+        """The resources, or templates of such, that are granted to the session."""
+        key = _URI[kind]
+        decide = decide_resource if kind == "resources" else decide_template
+        offered, _ = await self._gateway.offered(caller, kind)
+        return [
+            each
+            for name, many in sorted(offered.items())
+            for each in many
+            if isinstance(each, dict) and isinstance(each.get(key), str)
+            if isinstance(decide(caller.session, name, each[key]), Allow)
+        ]
+
+    async def prompt(self, caller: Caller, params: Json) -> Json | Failure:
+        """Get a prompt by the name that it is shown under."""
+        name = params["name"]
+        entry = (await self._prompts(caller)).get(name)
+        decision = _prompt(caller.session, entry) if entry else Deny(f"no prompt {name[:100]}")
+        connection = entry.connection if entry else ""
+        sent = {**params, "name": entry.name if entry else name}
+        return await self._done(caller, connection, "prompts/get", sent, decision)
+
+    async def resource(self, caller: Caller, method: str, params: Json) -> Json | Failure:
+        """Read a resource, or begin or end to be told of its changes."""
+        connection, decision = self._holder(caller, params["uri"])
+        return await self._done(caller, connection, method, params, decision)
+
+    async def completion(self, caller: Caller, params: Json) -> Json | Failure:
+        """Complete an argument of a prompt, or of a resource's template."""
+        ref = params["ref"]
+        if ref.get("type") == "ref/resource" and isinstance(ref.get("uri"), str):
+            connection, decision = self._holder(caller, ref["uri"].partition("{")[0])
+            return await self._done(caller, connection, "completion/complete", params, decision)
+        name = ref.get("name")
+        entry = (await self._prompts(caller)).get(name) if isinstance(name, str) else None
+        if entry is None:
+            denied = Deny("completion is for a prompt or a resource template that is granted")
+            return await self._done(caller, "", "completion/complete", params, denied)
+        sent = {**params, "ref": {**ref, "name": entry.name}}
+        decision = _prompt(caller.session, entry)
+        return await self._done(caller, entry.connection, "completion/complete", sent, decision)
+
+    async def level(self, caller: Caller, params: Json) -> Json | Failure:
+        """Have every server log from this level on; a server that can't is left as it is."""
+        for each in self._gateway.of(caller.session):
+            if each.foreign:
+                await self._done(caller, each.name, "logging/setLevel", params, Allow())
+        return {}
+
+    async def _prompts(self, caller: Caller) -> dict[str, Entry]:
+        offered, _ = await self._gateway.offered(caller, "prompts")
+        return catalogue(offered)
+
+    def _holder(self, caller: Caller, uri: str) -> tuple[str, Decision]:
+        """The connection at which a resource is granted; the first by name where several are."""
+        decision: Decision = Deny(f"the resource {uri[:200]} was not granted to this run")
+        for each in self._gateway.of(caller.session):
+            decision = decide_resource(caller.session, each.name, uri)
+            if isinstance(decision, Allow):
+                return each.name, decision
+        return "", decision
+
+    async def _done(
+        self, caller: Caller, connection: str, method: str, params: Json, decision: Decision
+    ) -> Json | Failure:
+        what = str(params.get("name") or params.get("uri") or params.get("level") or "")
+        raw = orjson.dumps({key: params[key] for key in params if key != "_meta"})
+        seq = await self._audit.decided(
+            Decided(
+                "request",
+                f"{connection or 'mcp'}/{method} {what}".strip()[:300],
+                decision,
+                caller.session,
+                detail={"params_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
+                door="mcp",
+            )
+        )
+        if not isinstance(decision, Allow):
+            data = {"uri": params["uri"]} if "uri" in params else None
+            return Failure(INVALID_PARAMS, f"Refused: {decision.reason}.", data, 400)
+        started, word = self._clock(), "crashed"
+        result: Json | Failure = {}
+        try:
+            word, result = await self._answer(
+                caller, self._gateway.named(connection), method, params
+            )
+        except asyncio.CancelledError:
+            word = "cancelled"
+            raise
+        finally:
+            came = hash_of_body(_bytes_of(result))
+            detail = {"ms": round((self._clock() - started) * 1000)}
+            traffic = Traffic.of(hash_of_body(raw), came)
+            await self._audit.came_of_it(Outcome(seq, word, detail, traffic))
+        return result
+
+    async def _answer(
+        self, caller: Caller, connection: Connection, method: str, params: Json
+    ) -> tuple[str, Json | Failure]:
+        name = connection.name
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S):
+                result = await connection.do(caller, method, params)
+        except (TimeoutError, Lost):
+            return "timeout", Failure(UNREACHABLE, f"{name} gave no answer")
+        except Unavailable:
+            return "unavailable", Failure(UNREACHABLE, f"{name} can't be reached now")
+        except SandgateError as error:
+            return "failed", Failure(UNREACHABLE, f"{name} failed: {error}")
+        if isinstance(result, Failure):
+            return "error", result
+        if len(_bytes_of(result)) > RESULT_BYTES:
+            return "too_large", Failure(
+                UNREACHABLE, f"The answer is larger than {RESULT_BYTES} bytes"
+            )
+        return "ok", result
+
+
+def _prompt(session: Session, entry: Entry) -> Decision:
+    return decide_prompt(session, entry.connection, entry.name)
+
+
+def _bytes_of(result: Json | Failure) -> bytes:
+    if isinstance(result, Failure):
+        return orjson.dumps([result.code, result.message, result.data])
+    return orjson.dumps(result)

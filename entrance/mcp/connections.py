@@ -1,0 +1,79 @@
+"""All connections by name: our own tools, and the servers of others that are configured now."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import aiohttp
+
+from entrance.mcp.connection import Connection, Local
+from entrance.mcp.detached import Detached
+from entrance.mcp.upstream.endpoint import Endpoint, Secrets
+from entrance.mcp.upstream.server import ServerConnection
+from entrance.ports import McpServer, ToolProvider
+
+
+class Connections(Mapping[str, Connection]):
+    """Our own never give way to a server that is called like one of them."""
+
+    def __init__(
+        self,
+        providers: Sequence[ToolProvider],
+        http: aiohttp.ClientSession,
+        secrets: Secrets,
+        clock: Callable[[], float],
+    ) -> None:
+        """Raises: ValueError when two of our own have the same name."""
+        self._own: dict[str, Connection] = {each.connection: Local(each) for each in providers}
+        self._http = http
+        self._secrets = secrets
+        self._clock = clock
+        self._servers: dict[str, tuple[McpServer, ServerConnection]] = {}
+        if len(self._own) != len(providers):
+            raise ValueError("two tool providers have the same connection name")
+
+    @property
+    def providers(self) -> Mapping[str, ToolProvider]:
+        """The same, for calls that are made outside of any request."""
+        return _Providers(self)
+
+    def offer(self, servers: Sequence[McpServer]) -> None:
+        """From now on there are these servers; one that stayed as it was keeps its sessions."""
+        fresh = {}
+        for server in servers:
+            known = self._servers.get(server.name)
+            if known is None or known[0] != server:
+                endpoint = Endpoint(self._http, server, self._secrets)
+                known = (server, ServerConnection(server.name, endpoint, self._clock))
+            fresh[server.name] = known
+        self._servers = fresh
+
+    async def closed(self, _: object = None) -> None:
+        """Give up the sessions of all servers."""
+        for _, connection in self._servers.values():
+            await connection.close()
+
+    def __getitem__(self, name: str) -> Connection:
+        own = self._own.get(name)
+        return own if own is not None else self._servers[name][1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._own, **self._servers})
+
+    def __len__(self) -> int:
+        return len({**self._own, **self._servers})
+
+
+class _Providers(Mapping[str, ToolProvider]):
+    """Connections as they are used where there is no client."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def __getitem__(self, name: str) -> ToolProvider:
+        connection = self._connections[name]
+        return connection.provider or Detached(connection)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._connections)
+
+    def __len__(self) -> int:
+        return len(self._connections)
