@@ -4,8 +4,6 @@ Everything that it changes lies in files. It may be told to kill itself, as by `
 just after the n-th change of the world.
 """
 
-import argparse
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +27,6 @@ from orchestrator.domain.run import Outcome, RunState
 from tests.component.pushes.releaser import (
     BETWEEN_LOOKS_S,
     LOOKS,
-    PLAN,
     RUN,
     Board,
     Deadly,
@@ -37,6 +34,7 @@ from tests.component.pushes.releaser import (
     Plan,
     Wakes,
     is_over,
+    serve,
 )
 from tests.fakes.approvals import FakeRecord
 from tests.fakes.calls import WRITE, a_call, engagement
@@ -115,12 +113,5 @@ async def act(plan: Plan) -> None:
     assert all(is_over(item) for item in store.items.values()), store.items
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("plan", type=Path)
-    given = parser.parse_args()
-    asyncio.run(act(PLAN.validate_json(given.plan.read_bytes())))
-
-
 if __name__ == "__main__":
-    main()
+    serve(act)

@@ -1,7 +1,6 @@
 """A runner that is killed at any step of a release: the call is made at most once, and its state is true."""
 
-import asyncio
-import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.component.pushes.releaser import PLAN, Plan
+from tests.component.pushes.killing import Releaser, releasing_by
+from tests.component.pushes.releaser import Plan
 from tests.servers.log import lines_in, verified
 
 KILLED = -9
@@ -19,15 +19,10 @@ CLAIMED, SETTLED = 5, 8
 """The changes by which it is claimed, and by which what came of it is stored; between them it is called."""
 
 
-async def run(plan: Plan) -> int:
-    """Have it done by a process of its own; its exit code."""
-    path = plan.folder / "plan.json"
-    path.write_bytes(PLAN.dump_json(plan))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.component.calls.releaser", str(path)
-    )
-    async with asyncio.timeout(100):
-        return await process.wait()
+@pytest.fixture(scope="module")
+def releaser() -> Iterator[Releaser]:
+    with releasing_by("tests.component.calls.releaser") as releaser:
+        yield releaser
 
 
 def items(folder: Path) -> dict[str, dict[str, Any]]:
@@ -44,13 +39,13 @@ def calls(folder: Path) -> list[str]:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(1, STEPS + 1))
 async def test_a_kill_at_any_step_of_a_release_is_made_good(
-    tmp_path: Path, at: int, *, after: bool
+    tmp_path: Path, releaser: Releaser, at: int, *, after: bool
 ) -> None:
     plan = Plan(tmp_path, "", at, after, verb="rule")
-    code = await run(plan)
+    code = await releaser.run(plan)
     assert code in {0, KILLED}
     assert (code == 0) == (at == STEPS), "the steps are counted"
-    assert await run(replace(plan, at=0)) == 0
+    assert await releaser.run(replace(plan, at=0)) == 0
     item, rule = items(tmp_path)["call"], items(tmp_path)["call_rule"]
     in_between = (at, after) >= (CLAIMED, True) and (at, after) < (SETTLED, True)
     assert item["state"] == ("unanswered" if in_between else "released")
@@ -75,11 +70,11 @@ async def test_a_kill_at_any_step_of_a_release_is_made_good(
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(1, 6))
 async def test_a_kill_while_a_call_is_denied_is_made_good(
-    tmp_path: Path, at: int, *, after: bool
+    tmp_path: Path, releaser: Releaser, at: int, *, after: bool
 ) -> None:
     plan = Plan(tmp_path, "", at, after, verb="deny")
-    assert await run(plan) in {0, KILLED}
-    assert await run(replace(plan, at=0)) == 0
+    assert await releaser.run(plan) in {0, KILLED}
+    assert await releaser.run(replace(plan, at=0)) == 0
     assert not calls(tmp_path)
     assert items(tmp_path)["call"]["state"] == "denied"
     assert "denied by lead" in (tmp_path / "answered").read_text()

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -239,7 +239,7 @@ def is_over(item: Approval) -> bool:
     return item.state not in OPEN and not item.came.get(OWED)
 
 
-def done(plan: Path) -> int:
+def done(plan: Path, act: Callable[[Plan], Coroutine[Any, Any, None]]) -> int:
     """Have it done by a child, which has all that is imported here already; its exit code."""
     child = os.fork()
     if child == 0:
@@ -256,10 +256,11 @@ def done(plan: Path) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def main() -> None:
+def serve(act: Callable[[Plan], Coroutine[Any, Any, None]]) -> None:
+    """Have each plan done whose file is named on a line of the standard input."""
     for line in sys.stdin:
-        os.write(1, f"{done(Path(line.strip()))}\n".encode())
+        os.write(1, f"{done(Path(line.strip()), act)}\n".encode())
 
 
 if __name__ == "__main__":
-    main()
+    serve(act)

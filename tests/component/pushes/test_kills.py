@@ -1,8 +1,5 @@
 """A runner that is killed at any step of a release: the push reaches the host once, and nothing is lost."""
 
-import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +9,9 @@ import pytest
 
 from entrance.errors import NotFound
 from tests.component.pushes.conftest import Held
+from tests.component.pushes.killing import Releaser, releasing_by
 from tests.component.pushes.packing import REF
-from tests.component.pushes.releaser import PLAN, Plan
+from tests.component.pushes.releaser import Plan
 from tests.servers.log import lines_in, verified
 
 KILLED = -9
@@ -22,35 +20,10 @@ STEPS = 14
 """One more than there are changes of the world from a person's word to its end."""
 
 
-class Releaser:
-    """Has plans done by processes of their own."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        self._process = process
-
-    async def run(self, plan: Plan) -> int:
-        """Its exit code."""
-        path = plan.folder / "plan.json"
-        path.write_bytes(PLAN.dump_json(plan))
-        async with asyncio.timeout(60):
-            return await asyncio.to_thread(self._run, path)
-
-    def _run(self, path: Path) -> int:
-        told, said = self._process.stdin, self._process.stdout
-        assert told
-        assert said
-        told.write(f"{path}\n".encode())
-        told.flush()
-        return int(said.readline())
-
-
 @pytest.fixture(scope="module")
 def releaser() -> Iterator[Releaser]:
-    command = [sys.executable, "-m", "tests.component.pushes.releaser"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield Releaser(process)
-        assert process.stdin
-        process.stdin.close()
+    with releasing_by("tests.component.pushes.releaser") as releaser:
+        yield releaser
 
 
 def items(folder: Path) -> list[dict[str, object]]:
