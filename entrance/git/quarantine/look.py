@@ -1,6 +1,8 @@
 """Looks through objects, each once, as git gives them out: for honeytokens, secrets, LFS pointers."""
 
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from io import BufferedReader
 from typing import cast
@@ -14,6 +16,8 @@ from entrance.honeytokens.canaries import Canary
 from entrance.honeytokens.traps import Traps
 
 PIECE_BYTES = 1 << 18
+MOST_PIECES = 4
+"""So many wait to be looked through for honeytokens."""
 STEP_OBJECTS = 500
 STEP_BYTES = 1 << 20
 MOST_SIGHTINGS = 1000
@@ -31,6 +35,9 @@ class Look:
     def __init__(self, canaries: tuple[tuple[str, str], ...], most_bytes: int) -> None:
         self._traps = _traps_of(canaries).stream()
         self._pending = bytearray()
+        self._beside = ThreadPoolExecutor(1)
+        """Looks for honeytokens while secrets are looked for: each holds the interpreter half the time."""
+        self._looking: deque[Future[Canary | None]] = deque()
         self.most_bytes = self._left = most_bytes
         self._left_commits = MOST_COMMIT_BYTES
         self.canary = ""
@@ -114,9 +121,12 @@ class Look:
         """Look for honeytokens, in pieces that are worth the call."""
         self._pending += data
         if last or len(self._pending) >= PIECE_BYTES:
-            found = self._traps.feed(bytes(self._pending), last=last)
-            self.canary = self.canary or (found.name if found else "")
+            piece = bytes(self._pending)
+            self._looking.append(self._beside.submit(self._traps.feed, piece, last=last))
             self._pending.clear()
+        while self._looking and (last or len(self._looking) > MOST_PIECES):
+            found = self._looking.popleft().result()
+            self.canary = self.canary or (found.name if found else "")
 
 
 def _commit(oid: str, raw: bytes) -> Commit:
