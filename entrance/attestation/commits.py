@@ -21,10 +21,12 @@ _HASHES = {40: "sha1", 64: "sha256"}
 
 
 def not_attested(push: Push, commit: str) -> Refusal | None:
-    """Whether the attestation speaks of this commit."""
-    if commit in push.attested:
+    """Whether the push brought this commit. A branch can be put at anybody's."""
+    if commit in push.commits:
         return None
-    sentence = f"the attestation vouches for {len(push.attested)} commits, and {commit} is none"
+    sentence = f"the attestation vouches for {len(push.commits)} commits, and {commit} is none"
+    if commit in push.attested:
+        sentence = f"the host had commit {commit} before; the push only put a branch there"
     return Refusal(Word.NOT_ATTESTED, sentence)
 
 

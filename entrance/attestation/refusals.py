@@ -38,7 +38,7 @@ REFUSALS: Mapping[Word, tuple[int, str]] = {
     Word.UNREADABLE: (20, "The attestation is no attestation, or can't be read."),
     Word.FOREIGN_KEY: (21, "It is signed with another key than the one that is trusted."),
     Word.FORGED: (22, "It says something else than what was signed."),
-    Word.NOT_ATTESTED: (23, "It doesn't speak of this commit."),
+    Word.NOT_ATTESTED: (23, "The push that it speaks of did not bring this commit."),
     Word.MISSING_COMMIT: (24, "A commit that it speaks of is not in the repository."),
     Word.ALTERED_COMMIT: (25, "A commit in the repository is not what its id says."),
     Word.REPLACED_COMMIT: (

@@ -132,7 +132,7 @@ class Push(_Part):
 
     @property
     def attested(self) -> frozenset[str]:
-        """What it vouches for."""
+        """What it speaks of. It vouches for the commits only: a tip may be one that others made."""
         return frozenset(self.commits) | {one.new for one in self.refs}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from entrance.attestation.refusals import Word
 from entrance.attestation.statement import Push
 from entrance.attestation.verify import attested
 from entrance.git.proxy import GitProxy, Keeping
@@ -136,11 +137,19 @@ async def test_a_merge_of_what_the_host_has_is_no_part_of_it(door: Door) -> None
     assert await door.verified(base) == []
 
 
-async def test_a_second_branch_at_the_same_commit_is_vouched_for_twice(door: Door) -> None:
+async def test_a_second_branch_at_the_same_commit_says_nothing_new_of_it(door: Door) -> None:
     tip = await door.commit("one")
     await door.push()
     await door.push("agent/DEMO-7/again")
-    assert await door.verified(tip) == [None, None]
+    assert await door.verified(tip) == [None, Word.NOT_ATTESTED]
+
+
+async def test_a_branch_at_anothers_commit_makes_it_nobodys_work_but_theirs(door: Door) -> None:
+    """Else a run could have the installation say that what it never looked at came from there."""
+    theirs = await door.commit("others", trailers="")
+    await door.git.ok("push", "-q", str(door.host), "HEAD:main", cwd=door.clone.folder)
+    assert "new branch" in await door.push()
+    assert await door.verified(theirs) == [Word.NOT_ATTESTED]
 
 
 async def test_a_refused_push_is_vouched_for_by_nobody(door: Door) -> None:

@@ -85,6 +85,12 @@ def test_only_what_is_attested_is_vouched_for(commit: str, told: Word | None) ->
     assert word(commits.not_attested(a_statement(), commit)) is told
 
 
+def test_a_tip_that_the_push_did_not_bring_is_not_vouched_for() -> None:
+    refusal = commits.not_attested(a_statement(commits=(), onto=(OLD, TIP)), TIP)
+    assert refusal
+    assert "the host had commit" in refusal.sentence
+
+
 @pytest.mark.parametrize(
     ("changed", "found", "told"),
     [
