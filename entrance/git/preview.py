@@ -19,7 +19,11 @@ MOST_BYTES = 256 << 10
 """So much of a diff is shown; the rest is said to be there."""
 MOST_COMMITS = 200
 MOST_FILES = 1000
+MOST_BASES = 8
+"""So many commits that a new branch stands on are compared with it."""
 SECONDS = 20.0
+_COMPARED = 500
+"""Of so many it is looked which are behind others, and say nothing more."""
 _EMPTY_TREE: Mapping[int, str] = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -69,13 +73,18 @@ async def preview(pack: HeldPack, most_bytes: int = MOST_BYTES) -> Preview:
         files: list[FileLine] = []
         patch, cut = "", len(push.commits) > MOST_COMMITS
         for one in push.moved:
-            between = [_base_of(push, one), _checked(one.new)]
-            numbers = await git(
-                ["diff", *_PLAIN, "--numstat", "-z", *between, "--"], env, bounds=_BOUNDS
-            )
-            files += _files(numbers)
-            text, more = await _patch(between, env, most_bytes - len(patch))
-            patch, cut = patch + text, cut or more
+            bases = await _bases_of(push, one, env)
+            cut = cut or len(bases) > MOST_BASES
+            for base in bases[:MOST_BASES]:
+                between = [base, _checked(one.new)]
+                if len(bases) > 1:
+                    patch += f"# {one.ref}, as against {base}\n"
+                numbers = await git(
+                    ["diff", *_PLAIN, "--numstat", "-z", *between, "--"], env, bounds=_BOUNDS
+                )
+                files += _files(numbers)
+                text, more = await _patch(between, env, most_bytes - len(patch))
+                patch, cut = patch + text, cut or more
     except GitFailed as failed:
         raise Unavailable(f"the push can't be shown: {failed}") from failed
     return Preview(commits, tuple(files[:MOST_FILES]), patch, cut or len(files) > MOST_FILES)
@@ -84,11 +93,24 @@ async def preview(pack: HeldPack, most_bytes: int = MOST_BYTES) -> Preview:
 _BOUNDS = Bounds(seconds=SECONDS, stdout_bytes=16 << 20)
 
 
-def _base_of(push: HeldPush, one: Moved) -> str:
-    """What the branch is compared with: where it is, else what the new commits stand on, else nothing."""
+async def _bases_of(push: HeldPush, one: Moved, env: Mapping[str, str]) -> Sequence[str]:
+    """What the branch is compared with: where it is, else all that it stands on, else nothing.
+
+    Of several commits that it stands on, one may have just what another lacks: compared with that one
+    alone, the change would not be seen. Raises: GitFailed.
+    """
     if one.old.strip("0"):
-        return _checked(one.old)
-    return _checked(push.onto[0]) if push.onto else _EMPTY_TREE[len(one.new)]
+        return [_checked(one.old)]
+    new = _checked(one.new)
+    if new in push.onto:
+        return [new]
+    told = "".join([f"{new}\n", *(f"^{_checked(each)}\n" for each in push.onto)]).encode()
+    listed = await git(["rev-list", "--boundary", "--stdin"], env, given=told, bounds=_BOUNDS)
+    below = [line[1:] for line in _text(listed).splitlines() if line.startswith("-")]
+    if 1 < len(below) <= _COMPARED:
+        apart = await git(["merge-base", "--independent", *below], env, bounds=_BOUNDS)
+        below = _text(apart).split()
+    return sorted(below) or [_EMPTY_TREE[len(new)]]
 
 
 def _checked(oid: str) -> str:

@@ -23,6 +23,7 @@ class Work:
     git: Git
     folder: Path
     base: str = ""
+    onto: tuple[str, ...] = ()
 
     async def commit(self, path: str, content: bytes) -> str:
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -32,12 +33,14 @@ class Work:
         return await self.git.ok("rev-parse", "HEAD", cwd=self.folder)
 
     async def shown(self, new: str, *, old: str = ZERO, most_bytes: int = 1 << 18) -> Preview:
-        listed = await self.git.ok("rev-list", "--reverse", new, f"^{self.base}", cwd=self.folder)
+        onto = self.onto or (self.base,)
+        below = [f"^{each}" for each in onto]
+        listed = await self.git.ok("rev-list", "--reverse", new, *below, cwd=self.folder)
         push = a_push(
             a_run(),
             moved=(Moved(REF, old, new),),
             commits=tuple(listed.split()),
-            onto=(self.base,),
+            onto=onto,
         )
         record = HeldRecord(push, (), 0, str(self.folder / ".git"))
         kept = self.folder.parent / "kept"
@@ -72,6 +75,39 @@ async def test_a_branch_that_is_there_is_held_against_where_it_is(work: Work) ->
     second = await work.commit("c.txt", b"c\n")
     shown = await work.shown(second, old=first)
     assert [one.path for one in shown.files] == ["c.txt"]
+
+
+async def test_of_a_merge_all_is_shown_that_any_side_did_not_have(work: Work) -> None:
+    """Compared with the one side that has just this, the change would not be seen."""
+    git = work.git
+    await git.ok("checkout", "--quiet", "-b", "evil", cwd=work.folder)
+    evil = await work.commit("ci.yml", b"run: theirs\n")
+    await git.ok("checkout", "--quiet", "main", cwd=work.folder)
+    mains = await work.commit("main.txt", b"m\n")
+    await git.ok("merge", "--quiet", "--no-edit", "evil", cwd=work.folder)
+    merge = await git.ok("rev-parse", "HEAD", cwd=work.folder)
+    work.onto = (evil, mains, work.base)
+
+    shown = await work.shown(merge)
+
+    assert "+run: theirs" in shown.patch
+    assert "+m\n" in shown.patch
+    assert f"{REF}, as against {mains}" in shown.patch
+    assert work.base not in shown.patch
+
+
+async def test_a_branch_is_compared_with_what_it_stands_on_and_not_what_another_does(
+    work: Work,
+) -> None:
+    git = work.git
+    await git.ok("checkout", "--quiet", "-b", "evil", cwd=work.folder)
+    evil = await work.commit("ci.yml", b"run: theirs\n")
+    await git.ok("checkout", "--quiet", "main", cwd=work.folder)
+    await work.commit("other.txt", b"\n")
+    new = await work.commit("ci.yml", b"run: theirs\n")
+    work.onto = (evil, work.base)
+
+    assert "+run: theirs" in (await work.shown(new)).patch
 
 
 async def test_what_was_added_and_taken_away_again_is_in_the_commits(work: Work) -> None:
