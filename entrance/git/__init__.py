@@ -23,7 +23,7 @@ At the rim:
 - `preview`: what a held push would change.
 - `release`: a held push on its way, once a person has allowed it.
 - `forward`, `unsettled`: sends a push on; finds out what became of one whose answer was lost.
-- `answer`: the answer to a push, whatever happens.
+- `answer`, `told`: the answer to a push, whatever happens; what the log is told of it.
 - `push`: one push, from its head to its answer.
 - `turns`: so many pushes of a run at once.
 - `proxy`: the HTTP routes, who may use them, and the record of it.

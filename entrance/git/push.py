@@ -19,7 +19,6 @@ from entrance.errors import SandgateError
 from entrance.git.access import still_open
 from entrance.git.answer import RESULT, PushAnswer
 from entrance.git.body import BodyError, RequestBody
-from entrance.git.checks.facts import Brought
 from entrance.git.checks.judging import Judgement, judge
 from entrance.git.forward import Forwarder
 from entrance.git.holding import Holding
@@ -31,6 +30,7 @@ from entrance.git.quarantine.taking import Coming, Taken
 from entrance.git.receive_pack import HeadParser, PushHead
 from entrance.git.refs import PushVerdict, decide_push, refuse, refuse_all
 from entrance.git.relay import Relay, SandboxGoneError, plain
+from entrance.git.told import facts_of, findings_of, updates_of
 from entrance.git.upstream import request_headers
 from entrance.git.watched import Watched, report
 from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
@@ -42,8 +42,6 @@ log = structlog.get_logger()
 
 _NO_OPTIONS = "push options are not taken, as hosts do more for them than move a branch"
 """GitLab, for one, opens and merges merge requests by them, with the door's own credential."""
-_FILES, _LONGEST_PATH = 100, 200
-"""So many changed files are recorded, and so many bytes of each name."""
 _BROKEN = "the door could not do this; nothing is known to have been pushed, fetch to see"
 
 
@@ -143,8 +141,8 @@ class Pusher:
             return await self._alarmed(push, answer, taken.canary)
         aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
         if not isinstance(aliases.decision, Allow):
-            return await self._denied(push, answer, aliases, _facts(taken))
-        facts = {**_facts(taken), "findings": _findings(judgement)}
+            return await self._denied(push, answer, aliases, facts_of(taken))
+        facts = {**facts_of(taken), "findings": findings_of(judgement)}
         # Nothing is waited for between this and the record of what is decided.
         now = self._sessions.find(push.session.token_sha256)
         if closed := still_open(now, push.session, push.grant):
@@ -168,7 +166,7 @@ class Pusher:
         facts: dict[str, Any],
     ) -> web.StreamResponse:
         head, brought = push.head, taken.brought
-        told = _told(head, {}) | facts
+        told = updates_of(head, {}) | facts
         seq = await self._record(push.session, push.grant, Allow(), told)
         accepted = AcceptedPush(
             push.session,
@@ -202,7 +200,7 @@ class Pusher:
             push.session,
             push.grant,
             judgement.decision,
-            _told(push.head, judgement.refusals) | facts,
+            updates_of(push.head, judgement.refusals) | facts,
         )
         said = await self._holding.hold(
             push.session,
@@ -218,7 +216,7 @@ class Pusher:
     async def _denied(
         self, push: Push, answer: PushAnswer, verdict: PushVerdict, facts: dict[str, Any]
     ) -> web.StreamResponse:
-        told = _told(push.head, verdict.refusals) | facts
+        told = updates_of(push.head, verdict.refusals) | facts
         await self._record(push.session, push.grant, verdict.decision, told)
         await push.body.drain(self._drain_bytes)
         return await answer.refuse(verdict)
@@ -262,40 +260,3 @@ def _judge_head(head: PushHead, session: Session) -> PushVerdict:
 
 def _moved(head: PushHead) -> tuple[Moved, ...]:
     return tuple(Moved(update.name, update.old, update.new) for update in head.updates)
-
-
-def _told(head: PushHead, refusals: Mapping[bytes, str]) -> dict[str, Any]:
-    updates = [
-        {
-            "ref": update.name,
-            "old": update.old,
-            "new": update.new,
-            "refused": refusals.get(update.ref, ""),
-        }
-        for update in head.updates
-    ]
-    return {"updates": updates}
-
-
-def _facts(taken: Taken) -> dict[str, Any]:
-    brought = taken.brought
-    return {
-        "commits": len(brought.commits),
-        "objects": len(brought.objects),
-        "pack_bytes": brought.pack_bytes,
-        "ms": dict(taken.ms),
-        **_files(brought),
-    }
-
-
-def _files(brought: Brought) -> dict[str, Any]:
-    """The paths that it changes, for whoever reviews it: the first of them, and how many more."""
-    paths = sorted({change.path for change in brought.changes})
-    told = [path[:_LONGEST_PATH].decode("utf-8", "backslashreplace") for path in paths[:_FILES]]
-    return {"files": told, "files_left_out": len(paths) - len(told)}
-
-
-def _findings(judgement: Judgement) -> list[dict[str, str]]:
-    return [
-        {"rule": one.rule, "mode": one.mode.value, "said": str(one)} for one in judgement.findings
-    ]

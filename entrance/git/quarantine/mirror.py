@@ -8,6 +8,7 @@ thrown away and made anew.
 
 import asyncio
 import hashlib
+import math
 import os
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 import structlog
 
@@ -29,6 +31,8 @@ log = structlog.get_logger()
 DIGEST, LISTED = "sandgate-digest", "sandgate-listed"
 MOST_BEHIND = 100
 """So many branches and tags a mirror may lack without being of no use."""
+WHOLE_S = 60.0
+"""For so long a mirror that was found to be whole counts as that."""
 _FETCH = Bounds(seconds=900.0, stdout_bytes=1 << 20)
 _LOOK = Bounds(seconds=300.0, stdout_bytes=256 << 20)
 _REFSPECS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -60,6 +64,8 @@ class Mirror:
 
     folder: Path
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    whole_at: float = -math.inf
+    """When it was last found to be whole, by the machine's clock."""
 
     @property
     def place(self) -> Place:
@@ -124,10 +130,14 @@ class Mirrors:
         return mirror
 
     async def mended(self, origin: Origin) -> bool:
-        """Whether the mirror was damaged, and is new now. Raises: Unavailable."""
+        """Whether the mirror was damaged, and is new now; looked at once a while. Raises: Unavailable."""
         mirror = self.of(origin.url, origin.hash_name)
         async with mirror.lock:
+            now = monotonic()
+            if now - mirror.whole_at < WHOLE_S:
+                return False  # whoever pushes half of what is needed can't keep the disk busy by it
             if await _is_whole(mirror):
+                mirror.whole_at = now
                 return False
             await self._throw_away(mirror)
             await self._refresh(mirror, origin)
