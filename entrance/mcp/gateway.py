@@ -22,7 +22,7 @@ from entrance.mcp.catalogue import Entry, catalogue
 from entrance.mcp.connection import TOUCHED, Caller, Connection, Kind, Lost
 from entrance.mcp.judging import Judge
 from entrance.mcp.messages import Failure, Json
-from entrance.mcp.policy import Ruled, is_shown
+from entrance.mcp.policy import Ruled, is_shown, may_be_held
 from entrance.mcp.recorded import of_arguments
 from entrance.mcp.results import bounded, size_of, text_result
 from entrance.ports import Cause
@@ -90,7 +90,11 @@ class Gateway:
         entries, down = await self._tools_of(caller)
         if down and not entries:
             raise Unavailable(f"no tools can be listed now: {', '.join(down)} can't be reached")
-        listed = [_listed(entry) for _, entry in sorted(entries.items()) if _may(caller, entry)]
+        listed = [
+            _listed(entry, held=_may_be_held(caller.session, entry))
+            for _, entry in sorted(entries.items())
+            if _may(caller, entry)
+        ]
         if not listed:
             raise Unavailable("no tools can be listed: none is granted to this run")
         return listed
@@ -131,7 +135,7 @@ class Gateway:
         )
         if entry and isinstance(ruled.decision, Hold):
             told = await self._judge.held(session, entry, arguments, ruled, decision=seq, call=call)
-            return text_result(told.text, is_error=told.is_error)
+            return text_result(told.text, is_error=told.is_error or _promises(session, entry))
         if entry is None or not isinstance(ruled.decision, Allow):
             return text_result(f"Refused: {ruled.decision.reason}.", is_error=True)
         return await self._perform(caller, _Called(entry, params, seq, hash_of_body(raw)))
@@ -267,8 +271,20 @@ def _unknown(session: Session, name: str, down: Sequence[str]) -> Ruled:
     return Ruled(Deny(reason), "no_such_tool")
 
 
-def _listed(entry: Entry) -> Json:
+def _may_be_held(session: Session, entry: Entry) -> bool:
+    return may_be_held(session, entry.connection, entry.name)
+
+
+def _promises(session: Session, entry: Entry) -> bool:
+    """Whether clients hold the tool's results to a schema, which only an error need not fit."""
+    return "outputSchema" in entry.listed and not _may_be_held(session, entry)
+
+
+def _listed(entry: Entry, *, held: bool) -> Json:
+    """A tool as it is shown. What may be `held` promises no form of its results: it may be told so."""
     listed = {**entry.listed, "name": entry.shown, "inputSchema": entry.schema}
+    if held:
+        listed.pop("outputSchema", None)
     if entry.trouble:
         log.warning("schema_left_out", tool=entry.shown, trouble=entry.trouble)
         told = f"{listed.get('description') or ''}\n[its input schema is left out: {entry.trouble}]"

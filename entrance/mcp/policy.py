@@ -251,6 +251,16 @@ def is_shown(session: Session, connection: str, tool: str) -> bool:
     return (named.mode if named else rules.others) is not Mode.FORBIDDEN
 
 
+def may_be_held(session: Session, connection: str, tool: str) -> bool:
+    """Whether what is granted has calls of a tool wait for a person, some of them or all."""
+    rules = rules_of(session, connection)
+    if rules is None:
+        return False
+    named, scope = rules.tools.get(tool), rules.scope
+    scoped = scope.projects is not None or scope.repositories is not None
+    return named is None or named.mode is Mode.APPROVAL or named.beyond == "hold" or scoped
+
+
 def shown_names(rules: ConnectionRules) -> list[str]:
     """The tools that are named, and not forbidden."""
     return [name for name, rule in rules.tools.items() if rule.mode is not Mode.FORBIDDEN]

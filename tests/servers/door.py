@@ -15,6 +15,8 @@ from entrance.disk import Disk
 from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import InPrompts, Watch
+from entrance.mcp.judging import Judge
+from entrance.mcp.released import Released
 from entrance.mcp.upstream.endpoint import client_session as mcp_session
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider, dialect_of
@@ -83,6 +85,8 @@ async def open_door(
     in_prompts: InPrompts = "note",
     servers: Sequence[McpServer] = (),
     before: Sequence[Middleware] = (),
+    judge: Judge | None = None,
+    released: Released | None = None,
 ) -> AsyncIterator[Door]:
     """Serves until the block ends."""
     tools, meter, alarm = tools or FakeTools(), FakeMeter(), FakeAlarm()
@@ -110,6 +114,8 @@ async def open_door(
             outbound=Outbound(git_http, model_http, mcp_http),
             servers=servers,
             pushes=Keeping(folder / "git"),
+            judge=judge,
+            released=released,
         )
         for middleware in before:
             app.middlewares.insert(0, middleware)
