@@ -28,6 +28,7 @@ from typing import Any
 from rich.console import Console
 
 from orchestrator.stack.process import answers_http
+from tests.bench.git_checks import costs
 from tests.bench.git_memory import Memory, watched
 from tests.bench.git_parts import LOG, SECRET
 from tests.bench.git_repository import ITEM, LONG, TWIN, Repositories, lay_out, long_history
@@ -217,6 +218,7 @@ def told(bench: Bench, memory: Memory, log: Path) -> dict[str, Any]:
         **{f"{what}_{way}_s": took for what, ways in middle.items() for way, took in ways.items()},
         "children_peak_mib": memory.children_mib,
         **steps(log),
+        **costs(),
     }
     return {
         "bench": "git_proxy",
