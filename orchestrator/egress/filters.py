@@ -21,6 +21,8 @@ class Filter:
     decision: Sequence[str] = ()
     host: Sequence[str] = ()
     """Each with everything below it: `a.example` also means `x.a.example`, and not `ba.example`."""
+    connection: Sequence[str] = ()
+    """Tool calls at these connections."""
     since: datetime | None = None
     until: datetime | None = None
     """Up to then, and not then itself."""
@@ -35,6 +37,9 @@ class Filter:
         if self.host:
             said.append(f"({' OR '.join(_BELOW for _ in self.host)})")
             values.extend(value for one in self.host for value in (_host(one), f".{_host(one)}"))
+        if self.connection:
+            said.append(f"door = 'mcp' AND ({' OR '.join(_AT for _ in self.connection)})")
+            values.extend(f"{one}/" for one in self.connection)
         for sign, moment in ((">=", self.since), ("<", self.until)):
             if moment:
                 said.append(f"decided_at {sign} ?")
@@ -46,7 +51,8 @@ class Filter:
         equal = all(
             not wanted or line.get(field) in wanted for field, wanted in self._equal().items()
         )
-        return equal and self._fits_host(line) and self._fits_time(line)
+        of_place = self._fits_host(line) and self._fits_connection(line)
+        return equal and of_place and self._fits_time(line)
 
     def _equal(self) -> Mapping[str, Sequence[str]]:
         return {
@@ -63,6 +69,12 @@ class Filter:
             host == _host(one) or host.endswith(f".{_host(one)}") for one in self.host
         )
 
+    def _fits_connection(self, line: Mapping[str, Any]) -> bool:
+        subject = str(line.get("subject", ""))
+        return not self.connection or (
+            line.get("door") == "mcp" and any(subject.startswith(f"{c}/") for c in self.connection)
+        )
+
     def _fits_time(self, line: Mapping[str, Any]) -> bool:
         if self.since is None and self.until is None:
             return True
@@ -73,6 +85,7 @@ class Filter:
 
 
 _BELOW = "(host = ? OR ends_with(host, ?))"
+_AT = "starts_with(subject, ?)"
 
 
 def time_of(line: Mapping[str, Any]) -> datetime | None:

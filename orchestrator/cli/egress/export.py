@@ -12,6 +12,7 @@ from rich.console import Console
 
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.egress.options import (
+    ConnectionOption,
     DecisionOption,
     DoorOption,
     HostOption,
@@ -69,6 +70,7 @@ def export(
     follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes.")] = False,
     run: RunOption = None,
     host: HostOption = None,
+    connection: ConnectionOption = None,
     door: DoorOption = None,
     decision: DecisionOption = None,
     since: SinceOption = "",
@@ -99,7 +101,9 @@ def export(
 ) -> None:
     """Send the log on: each record once, going on where the last export to this target ended."""
     folder = log_folder(log)
-    asked = wanted(run=run, host=host, door=door, decision=decision, since=since)
+    asked = wanted(
+        run=run, host=host, connection=connection, door=door, decision=decision, since=since
+    )
     if form is Form.PARQUET:
         _parquet(folder, target, to, asked, json=json)
         return

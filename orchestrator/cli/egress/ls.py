@@ -11,6 +11,7 @@ from rich.console import Console
 
 from orchestrator.cli.egress.options import (
     AgentOption,
+    ConnectionOption,
     DecisionOption,
     DoorOption,
     HostOption,
@@ -53,6 +54,7 @@ def ls(
     task: TaskOption = None,
     agent: AgentOption = None,
     host: HostOption = None,
+    connection: ConnectionOption = None,
     door: DoorOption = None,
     decision: DecisionOption = None,
     since: SinceOption = "",
@@ -68,6 +70,7 @@ def ls(
         task=task,
         agent=agent,
         host=host,
+        connection=connection,
         door=door,
         decision=decision,
         since=since,
@@ -76,9 +79,9 @@ def ls(
     folder = log_folder(log)
     with (
         progress("reading the log") as told,
-        attempts(folder, since=asked.since, told=told) as connection,
+        attempts(folder, since=asked.since, told=told) as log_of,
     ):
-        newest, totals = _newest(connection, asked, limit), _totals(connection, asked, hosts)
+        newest, totals = _newest(log_of, asked, limit), _totals(log_of, asked, hosts)
     if json:
         print_json({"attempts": newest, "totals": totals})
         return

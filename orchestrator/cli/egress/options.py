@@ -32,6 +32,10 @@ HostOption = Annotated[
     list[str] | None,
     typer.Option("--host", metavar="NAME", help="Only this host, and what is below it."),
 ]
+ConnectionOption = Annotated[
+    list[str] | None,
+    typer.Option("--connection", metavar="NAME", help="Only tool calls at this connection."),
+]
 DoorOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,6 +82,7 @@ def wanted(
     task: Sequence[str] | None = None,
     agent: Sequence[str] | None = None,
     host: Sequence[str] | None = None,
+    connection: Sequence[str] | None = None,
     door: Sequence[str] | None = None,
     decision: Sequence[str] | None = None,
     since: str = "",
@@ -96,6 +101,7 @@ def wanted(
             task=tuple(task or ()),
             agent=tuple(agent or ()),
             host=tuple(host or ()),
+            connection=tuple(connection or ()),
             door=tuple(door or ()),
             decision=tuple(decision or ()),
             since=moment(since, now) if since else None,

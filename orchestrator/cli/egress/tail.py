@@ -11,6 +11,7 @@ from rich.text import Text
 
 from orchestrator.cli.egress.options import (
     AgentOption,
+    ConnectionOption,
     DecisionOption,
     DoorOption,
     HostOption,
@@ -39,6 +40,7 @@ def tail(
     task: TaskOption = None,
     agent: AgentOption = None,
     host: HostOption = None,
+    connection: ConnectionOption = None,
     door: DoorOption = None,
     decision: DecisionOption = None,
     lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="So many to begin with.")] = 10,
@@ -47,7 +49,15 @@ def tail(
     json: JsonFlag = False,
 ) -> None:
     """Show attempts as they are decided, and what comes of them. With --json, the log's own lines."""
-    asked = wanted(run=run, task=task, agent=agent, host=host, door=door, decision=decision)
+    asked = wanted(
+        run=run,
+        task=task,
+        agent=agent,
+        host=host,
+        connection=connection,
+        door=door,
+        decision=decision,
+    )
     folder = log_folder(log)
     reader, picked = Reader(folder, near_the_end(folder, LOOK_BACK_BYTES)), _Picked(asked)
     for line in _first(reader, picked, lines):

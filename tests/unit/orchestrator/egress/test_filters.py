@@ -96,3 +96,22 @@ def test_a_moment_is_read_as_people_write_it(text: str, meant: datetime) -> None
 def test_what_is_no_moment_is_said_to_be_none(text: str) -> None:
     with pytest.raises(ValueError, match="Invalid isoformat string"):
         moment(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count"),
+    [
+        pytest.param(Filter(connection=["wiki"]), 1, id="calls at a connection"),
+        pytest.param(Filter(connection=["wiki", "wik"]), 2, id="at one of two"),
+        pytest.param(Filter(connection=["wik%"]), 0, id="a name is no pattern"),
+        pytest.param(Filter(connection=["wiki"], decision=["allow"]), 0, id="and of a decision"),
+    ],
+)
+def test_tool_calls_are_found_by_their_connection(
+    tmp_path: Path, wanted: Filter, count: int
+) -> None:
+    log = FakeEgressLog(tmp_path)
+    log.decided(door="mcp", kind="tool_call", subject="wiki/write", decision="hold")
+    log.decided(door="mcp", kind="tool_call", subject="wik/write", decision="allow")
+    log.decided(door="git", kind="git_push", subject="wiki/repository")
+    assert len(by_line(tmp_path, wanted)) == len(by_row(tmp_path, wanted)) == count
