@@ -8,6 +8,7 @@ one waiting. It ends when its input does.
 import resource
 import select
 import sys
+import traceback
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -20,6 +21,7 @@ from entrance.git.quarantine.reading import read
 MEMORY_BYTES = 2 << 30
 """Of address space, for it and for each git that it starts."""
 _READ_BYTES = 1 << 16
+_FAILED = "what is pushed can't be looked through; push in smaller steps"
 
 
 @dataclass(slots=True)
@@ -75,6 +77,9 @@ class Looker:
             self._tell(number, done.value)
         except TroubleError as trouble:
             self._tell(number, Result(number, trouble=str(trouble), broken=trouble.broken))
+        except Exception as error:  # noqa: BLE001 - the others' pushes are not to fail with it
+            traceback.print_exception(error)
+            self._tell(number, Result(number, trouble=_FAILED))
 
     def _tell(self, number: int, result: Result) -> None:
         del self._jobs[number]

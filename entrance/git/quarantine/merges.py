@@ -8,7 +8,7 @@ so an older workflow could come back unseen.
 from collections.abc import Generator, Iterable, Sequence
 
 from entrance.git.checks.facts import Change, Commit
-from entrance.git.quarantine.changing import changes_in
+from entrance.git.quarantine.changing import MOST_CHANGES, changes_in
 from entrance.git.quarantine.children import TOO_MUCH, Children, TroubleError
 
 MOST_SIDES = 200
@@ -35,6 +35,8 @@ def taken_back(
             others = [parent for parent in merge.parents if parent != side]
             dropped = yield from _dropped(git, merge.oid, side, others)
             found += [one for one in dropped if (one.commit, one.path) not in known]
+            if len(found) > MOST_CHANGES:  # of all sides of all merges, as of all else
+                raise TroubleError(TOO_MUCH)
     return tuple(found)
 
 

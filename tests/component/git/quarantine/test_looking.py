@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,19 @@ async def test_when_every_looker_dies_nothing_is_let_through(looking: Looking, j
     finally:
         over.set()
         await killing
+
+
+async def test_a_push_that_nothing_is_prepared_for_fails_alone(looking: Looking, job: Job) -> None:
+    """Else whoever finds such a one keeps everybody's from being read."""
+    await looking.warm()
+    first = looking.pid
+    odd = replace(job, repository="no\0path")
+
+    fails, works = await asyncio.gather(looking.look(odd), looking.look(job))
+
+    assert "can't be looked through" in fails.trouble
+    assert works.trouble == ""
+    assert looking.pid == first
 
 
 async def test_one_that_takes_too_long_is_ended(job: Job) -> None:
