@@ -114,6 +114,10 @@ class HeldPacks:
                 continue
         return tuple(found)
 
+    def mirrors(self) -> frozenset[Path]:
+        """The mirrors that they build on."""
+        return frozenset(Path(one.record.mirror) for one in self.list() if one.record.mirror)
+
     def drop(self, held: str) -> None:
         """Remove it. One that isn't there is no trouble."""
         if not _ID.fullmatch(held):

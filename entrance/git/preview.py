@@ -148,7 +148,7 @@ async def _patch(
 ) -> tuple[str, bool]:
     """The diff, up to so many bytes; whether there is more."""
     said = bytearray()
-    async with started(["diff", *_PLAIN, *between, "--"], env, seconds=SECONDS) as child:
+    async with started(["diff", *_PLAIN, *between, "--"], env, bounds=_BOUNDS) as child:
         async for piece in child.pieces(1 << 30):
             said += piece
             if len(said) > most_bytes:

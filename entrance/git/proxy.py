@@ -104,8 +104,8 @@ class GitProxy:
         self._watch = watch
         self._limits = limits or Limits()
         self._turns = Turns(self._limits.pushes_at_once)
-        self._quarantine = Quarantine(keeping.folder, host)
         self._held = HeldPacks(keeping.folder / HELD)
+        self._quarantine = Quarantine(keeping.folder, host, needed=self._held.mirrors)
         self._unsettled = Unsettled(
             keeping.folder / UNSETTLED,
             host,

@@ -6,6 +6,7 @@ Nothing that a child is told by its arguments is secret; a credential comes in t
 import asyncio
 import os
 import resource
+import signal
 from asyncio import StreamWriter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -69,6 +70,8 @@ class Bounds:
 
     seconds: float = 60.0
     stdout_bytes: int = 64 << 20
+    file_bytes: int = 64 << 30
+    """The largest file that it writes."""
 
 
 BOUNDS = Bounds()
@@ -111,6 +114,8 @@ class Child:
     async def ended(self) -> None:
         """Wait for its end. Raises: GitFailed unless it is a good one."""
         code = await self._process.wait()
+        if code == -signal.SIGXFSZ:
+            raise GitFailed("git would have written more than may be", code)
         if code != 0:
             raise GitFailed(await self._why() or f"git ended with {code}", code)
 
@@ -162,11 +167,15 @@ def environment(
 
 @asynccontextmanager
 async def started(
-    arguments: Sequence[str], env: Mapping[str, str], *, seconds: float, feeds: bool = False
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    bounds: Bounds = BOUNDS,
+    feeds: bool = False,
 ) -> AsyncIterator[Child]:
     """Git, at work inside the block; ended, with all that it began, when the block is left.
 
-    Raises: GitFailed when the block takes longer than `seconds`, or git can't be started.
+    Raises: GitFailed when the block takes longer than `bounds` have it, or git can't be started.
     """
     try:
         process = await Piped.begun(("git", *arguments), env, feeds=feeds)
@@ -174,11 +183,11 @@ async def started(
         raise GitFailed(f"git can't be started: {error.strerror}") from error
     child = Child(process)
     try:
-        _bound(process.pid)
-        async with asyncio.timeout(seconds):
+        _bound(process.pid, bounds.file_bytes)
+        async with asyncio.timeout(bounds.seconds):
             yield child
     except TimeoutError as error:
-        raise GitFailed(f"git took longer than {seconds:g} seconds") from error
+        raise GitFailed(f"git took longer than {bounds.seconds:g} seconds") from error
     finally:
         await child.end()
 
@@ -191,7 +200,7 @@ async def git(
     bounds: Bounds = BOUNDS,
 ) -> bytes:
     """What git prints. Raises: GitFailed."""
-    async with started(arguments, env, seconds=bounds.seconds, feeds=given is not None) as child:
+    async with started(arguments, env, bounds=bounds, feeds=given is not None) as child:
         out, _ = await asyncio.gather(_all_of(child, bounds), _give(child, given))
         await child.ended()
         return out
@@ -209,8 +218,9 @@ async def _give(child: Child, data: bytes | None) -> None:
     await child.write_end()
 
 
-def _bound(pid: int) -> None:
+def _bound(pid: int, file_bytes: int) -> None:
     with suppress(OSError):  # it has ended already
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
         resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
         resource.prlimit(pid, resource.RLIMIT_CPU, (CPU_S, CPU_S))

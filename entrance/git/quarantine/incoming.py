@@ -19,8 +19,9 @@ from pathlib import Path
 from entrance.errors import Unavailable
 from entrance.git.body import RequestBody
 from entrance.git.held import BODY, OBJECTS
-from entrance.git.quarantine.git_child import GitFailed, Place, environment, started
+from entrance.git.quarantine.git_child import Bounds, GitFailed, Place, environment, started
 from entrance.git.quarantine.pack_index import IndexBrokenError, count_of, entries_of
+from entrance.git.quarantine.room import check_room
 from entrance.git.receive_pack import Hash, PushHead
 
 FULL = "the door's disk is full; nothing was pushed, try again later"
@@ -29,6 +30,8 @@ _PACK_HEAD_BYTES = 12
 _SECONDS = 3600.0
 """The longest push; what its client may be silent for is bounded where the body is read."""
 _ANSWER_BYTES = 1 << 16
+_ADDED_BYTES = 1 << 30
+"""What git may add to a pack to complete it: a few bytes can name everything that the host has."""
 GATHERED_BYTES = 1 << 19
 PIECE_BYTES = 1 << 20
 OID_BYTES: dict[Hash, int] = {"sha1": 20, "sha256": 32}
@@ -79,7 +82,7 @@ class Incoming:
         """
         try:
             with self.body.open("xb", buffering=0) as file:
-                spool = _Spool(file)
+                spool = _Spool(file, self.folder)
                 await spool.write(head.raw)
                 pack = _pack_of(head, body, spool)
                 first = await anext(pack, b"")
@@ -118,7 +121,8 @@ class Incoming:
         limit = f"--max-input-size={most_bytes}"
         command = ["index-pack", "--stdin", "--fix-thin", "--strict", limit]
         try:
-            async with started(command, env, seconds=_SECONDS, feeds=True) as child:
+            bounds = Bounds(_SECONDS, file_bytes=most_bytes + _ADDED_BYTES)
+            async with started(command, env, bounds=bounds, feeds=True) as child:
                 await child.write(first)
                 async for piece in rest:
                     await child.write(piece)
@@ -161,8 +165,9 @@ class Incoming:
 class _Spool:
     """Writes beside the loop, and knows what it has written."""
 
-    def __init__(self, file: FileIO) -> None:
+    def __init__(self, file: FileIO, folder: Path) -> None:
         self._file = file
+        self._folder = folder
         self._hash = hashlib.sha256()
         self.size = 0
 
@@ -176,6 +181,7 @@ class _Spool:
         await asyncio.to_thread(self._write, data)
 
     def _write(self, data: bytes) -> None:
+        check_room(self._folder)
         self._hash.update(data)
         left = memoryview(data)
         while left:

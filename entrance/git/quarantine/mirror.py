@@ -12,9 +12,9 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
@@ -23,6 +23,7 @@ import structlog
 from entrance.errors import Unavailable
 from entrance.git.listing import Listing, digest_of
 from entrance.git.quarantine.git_child import Bounds, GitFailed, Place, environment, git
+from entrance.git.quarantine.room import check_room
 from entrance.git.receive_pack import Hash
 from entrance.ports import Moved
 
@@ -37,8 +38,9 @@ _FETCH = Bounds(seconds=900.0, stdout_bytes=1 << 20)
 _LOOK = Bounds(seconds=300.0, stdout_bytes=256 << 20)
 _REFSPECS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 MOST_PACKS = 40
+MOST_BYTES = 32 << 30
 UNUSED_S = 30 * 24 * 3600.0
-"""A mirror that nobody has pushed through for so long is removed at the next start."""
+"""A mirror that nobody has pushed through for so long is removed, at a start or when one is made."""
 _FORM = "--format=%(objectname) %(refname)"
 _GONE = ".gone-"
 _SPARING: Mapping[str, str] = {
@@ -108,9 +110,20 @@ class Mirror:
 class Mirrors:
     """The mirrors below `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        needed: Callable[[], Collection[Path]] = tuple,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """`needed` tells, blocking, the mirrors that are of use to somebody else, however old.
+
+        `most_bytes`: what a host may send at once; it could go on for ever.
+        """
         self._folder = folder
+        self._needed = needed
         self._known: dict[str, Mirror] = {}
+        self._fetch_bounds = replace(_FETCH, file_bytes=most_bytes)
 
     def of(self, url: str, hash_name: Hash) -> Mirror:
         """A repository's mirror, whether it is there yet or not."""
@@ -172,12 +185,20 @@ class Mirrors:
         Blocking; before anything else. Raises: OSError.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
+        for gone in self._folder.glob(f"{_GONE}*"):
+            shutil.rmtree(gone, ignore_errors=True)
+        self._remove_unused()
+
+    def _remove_unused(self) -> None:
+        """Blocking. Raises: OSError."""
         os.utime(self._folder)
         oldest = self._folder.stat().st_mtime - UNUSED_S
-        for folder in self._folder.iterdir():
-            used = folder / DIGEST
-            stale = used.exists() and used.stat().st_mtime < oldest
-            if folder.name.startswith(_GONE) or stale:
+        needed = self._needed()
+        for folder in self._folder.glob("[0-9a-f]*"):
+            digest, known = folder / DIGEST, self._known.get(folder.name)
+            used = digest if digest.exists() else folder  # its first fetch may never have ended
+            changing = known is not None and known.lock.locked()
+            if used.stat().st_mtime < oldest and not changing and folder not in needed:
                 shutil.rmtree(folder, ignore_errors=True)
 
     async def _refresh(self, mirror: Mirror, origin: Origin) -> None:
@@ -196,11 +217,12 @@ class Mirrors:
             raise Unavailable(f"the mirror can't be written: {error.strerror}") from error
 
     async def _fetch(self, mirror: Mirror, origin: Origin) -> None:
+        await asyncio.to_thread(check_room, self._folder)
         await self._made(mirror, origin.hash_name)
         (mirror.folder / DIGEST).unlink(missing_ok=True)
         env = environment(mirror.place, origin.secret)
         quiet = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--refmap=")
-        await git(["fetch", *quiet, "--", origin.url, *_REFSPECS], env, bounds=_FETCH)
+        await git(["fetch", *quiet, "--", origin.url, *_REFSPECS], env, bounds=self._fetch_bounds)
         await self._digest(mirror)
         await self._pack_anew(mirror)
 
@@ -221,6 +243,7 @@ class Mirrors:
         if (mirror.folder / "HEAD").exists():
             return
         await self._throw_away(mirror)
+        await asyncio.to_thread(self._remove_unused)
         part = Path(tempfile.mkdtemp(prefix=_GONE, dir=self._folder))
         form = f"--object-format={hash_name}"
         quiet = ("init", "--quiet", "--bare", "--template=", form)

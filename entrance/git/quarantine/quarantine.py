@@ -1,7 +1,7 @@
 """Where pushes are taken in before anything of them goes to the host; what is beside that is done here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,15 @@ MIRRORS, INCOMING = "mirrors", "incoming"
 class Quarantine:
     """Pushes wait below `folder` while they are looked at."""
 
-    def __init__(self, folder: Path, host: GitHost, looking: Looking | None = None) -> None:
-        self.mirrors = Mirrors(folder / MIRRORS)
+    def __init__(
+        self,
+        folder: Path,
+        host: GitHost,
+        looking: Looking | None = None,
+        needed: Callable[[], Collection[Path]] = tuple,
+    ) -> None:
+        """`needed`: as `Mirrors` has it."""
+        self.mirrors = Mirrors(folder / MIRRORS, needed)
         self._host = host
         self._incoming = IncomingFolder(folder / INCOMING)
         self._looking = looking or Looking()

@@ -71,3 +71,20 @@ async def test_without_room_for_anything_no_push_is_taken(
     assert not pushes_at_host(at_door)
     filler.unlink()
     await is_taken(at_door, clone, Taken("", acts.nothing), ())
+
+
+async def test_the_last_of_the_disk_is_not_for_pushes(
+    at_door: Door, clone: Path, small_disk: Path
+) -> None:
+    """What the door decides must be recorded on it."""
+    await acts.commit(at_door, clone)
+    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    filler = small_disk / "filler"
+    left = os.statvfs(small_disk)
+    filler.write_bytes(bytes(left.f_bavail * left.f_frsize - (100 << 10)))
+    await at_door.commit(clone, "more.txt")
+
+    await is_refused(at_door, clone, Row("", (to("again"),), (FULL, "[remote rejected]")), ())
+
+    filler.unlink()
+    await is_taken(at_door, clone, Taken("", acts.nothing), ())

@@ -1,13 +1,17 @@
 """The mirror that pushes are looked at beside: fresh, whole, and never a sandbox's to read."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import aiohttp
 import pytest
 
+from entrance.errors import Unavailable
+from entrance.git.quarantine.mirror import DIGEST, UNUSED_S, Mirrors, Origin
 from tests.component.git.test_push import OWN, push
-from tests.servers.git import Door
+from tests.servers.git import REAL_CREDENTIAL, Door
 
 
 def mirror(at_door: Door) -> Path:
@@ -153,3 +157,61 @@ async def test_what_the_host_has_removed_is_not_to_be_had_from_the_mirror(at_doo
 
     assert said.code != 0
     assert (await at_door.git("cat-file", "-e", gone, cwd=mirror(at_door))).code == 0
+
+
+def _old(folder: Path) -> None:
+    """Nobody has used it for too long."""
+    for one in (folder / DIGEST, folder):
+        if one.exists():
+            long_ago = one.stat().st_mtime - UNUSED_S - 60
+            os.utime(one, (long_ago, long_ago))
+
+
+async def test_mirrors_that_nobody_uses_are_removed_but_for_those_that_held_pushes_need(
+    tmp_path: Path,
+) -> None:
+    used, unused, needed, unfinished = (
+        tmp_path / f"{number}-sha1" for number in ("aa", "bb", "cc", "dd")
+    )
+    for folder in (used, unused, needed, unfinished):
+        folder.mkdir()
+        if folder != unfinished:
+            (folder / DIGEST).write_text("x")
+    for folder in (unused, needed, unfinished):
+        _old(folder)
+
+    Mirrors(tmp_path, lambda: [needed]).sweep()
+
+    assert sorted(tmp_path.iterdir()) == [used, needed]
+
+
+async def test_a_new_mirror_makes_an_unused_one_go(at_door: Door, tmp_path: Path) -> None:
+    """A door that runs for months is never swept by a start."""
+    mirrors = Mirrors(tmp_path / "mirrors")
+    mirrors.sweep()
+    unused = tmp_path / "mirrors" / "aa-sha1"
+    unused.mkdir()
+    _old(unused)
+
+    await mirrors.fresh(_origin(at_door), None)
+
+    assert not unused.exists()
+
+
+async def test_a_host_that_sends_without_end_is_cut_off(at_door: Door, tmp_path: Path) -> None:
+    clone = await at_door.clone()
+    await at_door.commit(clone, "large.bin", os.urandom(3 << 20))
+    await at_door.git.ok("push", "-q", at_door.root / "small.git", "HEAD:main", cwd=clone)
+    mirrors = Mirrors(tmp_path / "mirrors", most_bytes=1 << 20)
+    mirrors.sweep()
+
+    with pytest.raises(Unavailable, match="mirrored"):
+        await mirrors.fresh(_origin(at_door), None)
+
+    kept = sum(one.stat().st_size for one in (tmp_path / "mirrors").rglob("*") if one.is_file())
+    assert kept < 2 << 20
+
+
+def _origin(at_door: Door) -> Origin:
+    secret = aiohttp.encode_basic_auth(*REAL_CREDENTIAL.split(":"))
+    return Origin(f"{at_door.host}/small.git", "sha1", {"Authorization": secret})
