@@ -19,6 +19,7 @@ def asked(*requests: str) -> Callable[[Stage], Arguments]:
     def arguments(stage: Stage) -> Arguments:
         place, tokens = stage.place, stage.tokens
         values = {
+            "door": f"{place.gateway}:{place.door}",
             "own": tokens.own,
             "sibling": tokens.sibling,
             "ended": tokens.ended,
@@ -40,7 +41,7 @@ def _get(path: str, *headers: str) -> str:
 
 def _rpc(method: str, **params: object) -> str:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    return request("POST /mcp", OWN, "Content-Type: application/json", body=body)
+    return request("POST /mcp", OWN, "Content-Type: application/json", body=body, host="<door>")
 
 
 def _model(path: str, model: str = "claude-nobody") -> str:
