@@ -43,6 +43,9 @@ READ_BYTES = 1 << 18
 """Of a body, at a time: a push has many."""
 log = structlog.get_logger()
 
+CONNECTIONS = web.AppKey("connections", Connections)
+"""Where the application has its connections, for whoever keeps them up to date."""
+
 _CLOSED = "The door is closed for now: what it decides can't be recorded or looked up. Try again."
 _FAILED = "The door could not do this; why is in its log, for an operator to see."
 
@@ -85,8 +88,8 @@ def make_app(
     settler = Settler(prices, Budgets(meter), audit, clock)
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
-    connections = Connections(tool_providers, outbound.mcp, vault, clock)
-    connections.offer(servers)
+    connections = Connections(tool_providers, outbound.mcp, vault, clock, servers)
+    app[CONNECTIONS] = connections
     if released is not None:
         released.providers = connections.providers
     gateway = Gateway(connections, audit, clock, judge=judge)

@@ -20,6 +20,7 @@ class Connections(Mapping[str, Connection]):
         http: aiohttp.ClientSession,
         secrets: Secrets,
         clock: Callable[[], float],
+        servers: Sequence[McpServer] = (),
     ) -> None:
         """Raises: ValueError when two of our own have the same name."""
         self._own: dict[str, Connection] = {each.connection: Local(each) for each in providers}
@@ -27,6 +28,7 @@ class Connections(Mapping[str, Connection]):
         self._secrets = secrets
         self._clock = clock
         self._servers: dict[str, tuple[McpServer, ServerConnection]] = {}
+        self._put(servers)
         if len(self._own) != len(providers):
             raise ValueError("two tool providers have the same connection name")
 
@@ -35,8 +37,15 @@ class Connections(Mapping[str, Connection]):
         """The same, for calls that are made outside of any request."""
         return _Providers(self)
 
-    def offer(self, servers: Sequence[McpServer]) -> None:
+    async def offer(self, servers: Sequence[McpServer]) -> None:
         """From now on there are these servers; one that stayed as it was keeps its sessions."""
+        before = self._servers
+        self._put(servers)
+        for name, (_, connection) in before.items():
+            if self._servers.get(name, (None, None))[1] is not connection:
+                await connection.close()
+
+    def _put(self, servers: Sequence[McpServer]) -> None:
         fresh = {}
         for server in servers:
             known = self._servers.get(server.name)

@@ -21,6 +21,7 @@ from entrance.ports import Alarm
 from entrance.session import TaskId
 from orchestrator.adapters.pocketbase.meter import PocketBaseMeter
 from orchestrator.adapters.polarion.hiring import PolarionHiring
+from orchestrator.adapters.polarion.servers import PolarionServers
 from orchestrator.adapters.polarion.supervising import PolarionTasks
 from orchestrator.adapters.polarion.toolbox import TOOL_NAMES
 from orchestrator.adapters.polarion.tools import PolarionTools
@@ -40,6 +41,7 @@ from orchestrator.app.calls import Calls
 from orchestrator.app.parts import Parts
 from orchestrator.app.polarion import BotTokens, PolarionPeople, PolarionRights, host_of
 from orchestrator.app.pushes import Pushes, folder_of
+from orchestrator.app.servers import KeepingServers
 from orchestrator.approvals.pushes import unsettled
 from orchestrator.board import Board
 from orchestrator.domain.kinds import PUSH
@@ -92,6 +94,12 @@ async def open_door(
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
     )
+
+
+def servers_of(settings: Settings, parts: Parts, opened: web.AppRunner) -> KeepingServers:
+    """What keeps the connections of an open door."""
+    pool = PolarionServers(parts.polarion.as_service(), settings.polarion.pool)
+    return KeepingServers(pool.active, opened.app[door.CONNECTIONS].offer)
 
 
 async def open_recorder(

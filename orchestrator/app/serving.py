@@ -23,7 +23,7 @@ from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
 from orchestrator.app.calls import make_calls
-from orchestrator.app.listeners import board_of, open_api, open_door, open_recorder
+from orchestrator.app.listeners import board_of, open_api, open_door, open_recorder, servers_of
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.posture import proving_of
 from orchestrator.app.pushes import make_pushes
@@ -96,7 +96,7 @@ async def serve(settings: Settings) -> None:
         async with asyncio.TaskGroup() as tasks:
             of_runs: list[Loop] = [guard, posture, proving, janitor, queue, watcher, freezing]
             others = [*_of_the_machine(settings, parts, janitor), watching.following]
-            others += [pushes.releasing, calls.rules]
+            others += [pushes.releasing, calls.rules, servers_of(settings, parts, door)]
             loops = [tasks.create_task(loop.run()) for loop in (*of_runs, *others)]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
