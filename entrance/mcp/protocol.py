@@ -76,8 +76,6 @@ def call_of(request: Request) -> str:
 
 
 def _message_in(body: bytes) -> dict[str, Any] | Reply:
-    if _deeper_than(body, DEEPEST):
-        return failure(None, PARSE_ERROR, f"The body is nested deeper than {DEEPEST}", status=400)
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -85,29 +83,24 @@ def _message_in(body: bytes) -> dict[str, Any] | Reply:
     if not isinstance(message, dict):
         what = "The body must be one JSON-RPC message; batches are refused"
         return failure(None, INVALID_REQUEST, what, status=400)
+    if _deeper_than(message, DEEPEST):
+        return failure(None, PARSE_ERROR, f"The body is nested deeper than {DEEPEST}", status=400)
     return message
 
 
-def _deeper_than(body: bytes, most: int) -> bool:
-    """Whether the body could be nested too deep; what is in strings counts only where it must."""
-    if body.count(b"[") + body.count(b"{") <= most:
-        return False
-    depth, within, escaped = 0, False, False
-    for byte in body:
-        if within:
-            escaped, within = byte == _ESCAPE and not escaped, byte != _QUOTE or escaped
-        elif byte == _QUOTE:
-            within = True
-        elif byte in b"[{":
-            depth += 1
-            if depth > most:
-                return True
-        elif byte in b"]}":
-            depth -= 1
-    return False
-
-
-_QUOTE, _ESCAPE = b'"\\'
+def _deeper_than(value: Any, most: int) -> bool:
+    """Whether lists and objects are nested deeper than that."""
+    level = [value]
+    for _ in range(most):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _request_in(message: Mapping[str, Any], era: Era) -> Request | Reply:
