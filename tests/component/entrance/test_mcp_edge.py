@@ -29,8 +29,13 @@ BODIES = {
     "a number of a million digits": b'{"jsonrpc":"2.0","id":' + b"9" * 1_000_000 + b"}",
     "too large": b" " * ((4 << 20) + 1),
 }
-HEADERS: tuple[dict[str, str], ...] = ({}, {"mcp-protocol-version": "2026-07-28"}, {"mcp-protocol-version": "9"},
-           {"mcp-session-id": "x"}, {"accept": "text/event-stream"})  # fmt: skip
+HEADERS: tuple[dict[str, str], ...] = (
+    {},
+    {"mcp-protocol-version": "2026-07-28"},
+    {"mcp-protocol-version": "9"},
+    {"mcp-session-id": "x"},
+    {"accept": "text/event-stream"},
+)
 
 
 async def sent(
