@@ -41,6 +41,7 @@ _SETTINGS: Mapping[str, str] = {
     "maintenance.auto": "false",
     "pack.deltaCacheSize": "16m",
     "fetch.unpackLimit": "1",
+    "fetch.writeCommitGraph": "true",  # ten times as fast to tell which commits are new
     "fetch.recurseSubmodules": "false",
     "submodule.recurse": "false",
 }
