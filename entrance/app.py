@@ -4,7 +4,7 @@ Everything that it needs comes in as arguments; whoever runs it (the runner) own
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from traceback import format_exception
 from typing import Protocol
@@ -92,6 +92,8 @@ def make_app(
     app[CONNECTIONS] = connections
     if released is not None:
         released.providers = connections.providers
+        released.said = connections.said_of
+    judge = replace(judge or Judge(), said=connections.said_of)
     gateway = Gateway(connections, audit, clock, judge=judge)
     app.add_routes(mcp_http.routes(Counter(gateway, audit, clock), audit, watch))
     app.on_cleanup.append(connections.closed)

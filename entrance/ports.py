@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
 from entrance.session import Ended, Envelope, RepoGrant, RunId, Session, TaskId
-from entrance.tool_policy import Facts, StandingRule
+from entrance.tool_policy import Facts, Mode, StandingRule
 
 
 class Sessions(Protocol):
@@ -78,6 +78,8 @@ class McpServer:
     """Streamable HTTP's."""
     secret: str = ""
     """The name of its credential in the vault; empty when it takes none."""
+    modes: Mapping[str, Mode] = field(default_factory=dict)
+    """What is said of its tools whoever uses them; what was granted can only be stricter."""
 
 
 class ToolProvider(Protocol):

@@ -73,6 +73,8 @@ class Facts:
     """Whether the tool is another than the one that a person has looked at."""
     of_people: tuple[str, ...] = ()
     """What the call changes and a person wrote last."""
+    said: Mode | None = None
+    """What is said of the tool for all who use its connection; None: nothing."""
 
 
 type Others = Literal[Mode.APPROVAL, Mode.FORBIDDEN]

@@ -9,6 +9,7 @@ from entrance.mcp.detached import Detached
 from entrance.mcp.upstream.endpoint import Endpoint, Secrets
 from entrance.mcp.upstream.server import ServerConnection
 from entrance.ports import McpServer, ToolProvider
+from entrance.tool_policy import Mode
 
 
 class Connections(Mapping[str, Connection]):
@@ -36,6 +37,11 @@ class Connections(Mapping[str, Connection]):
     def providers(self) -> Mapping[str, ToolProvider]:
         """The same, for calls that are made outside of any request."""
         return _Providers(self)
+
+    def said_of(self, connection: str, tool: str) -> Mode | None:
+        """What a server's connection says of one of its tools, whoever uses it; None: nothing."""
+        known = None if connection in self._own else self._servers.get(connection)
+        return known[0].modes.get(tool) if known else None
 
     async def offer(self, servers: Sequence[McpServer]) -> None:
         """From now on there are these servers; one that stayed as it was keeps its sessions."""

@@ -1,7 +1,7 @@
 """A call is judged: by what is known of it, by the rules, and, where it is held, by asking a person."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -13,7 +13,7 @@ from entrance.mcp.catalogue import Entry
 from entrance.mcp.policy import Call, Ruled, decide, rule_for
 from entrance.ports import CallInbox, HeldCall, StandingCalls, TellsFacts, ToolResult
 from entrance.session import Session
-from entrance.tool_policy import Facts
+from entrance.tool_policy import Facts, Mode
 
 log = structlog.get_logger()
 
@@ -28,6 +28,8 @@ class Judge:
     """None: nobody allows more than one call."""
     inbox: CallInbox | None = None
     """None: nobody can be asked, and what would be held is refused."""
+    said: Callable[[str, str], Mode | None] = lambda _connection, _tool: None
+    """What a connection itself says of a tool."""
 
     async def ruled(
         self,
@@ -40,7 +42,8 @@ class Judge:
     ) -> Ruled:
         """What becomes of a call; `changed`: its tool is another than a person has looked at."""
         standing = self.standing.of(session) if self.standing else ()
-        call = Call(entry.connection, entry.name, arguments, Facts(changed=changed))
+        said = self.said(entry.connection, entry.name)
+        call = Call(entry.connection, entry.name, arguments, Facts(changed=changed, said=said))
         first = decide(session, call, standing)
         if isinstance(first.decision, Deny) or not isinstance(provider, TellsFacts):
             return first
@@ -49,7 +52,7 @@ class Judge:
         except SandgateError as error:
             log.warning("call_facts_missing", tool=entry.shown, error=str(error))
             return Ruled(Deny(UNKNOWN), "facts_missing")
-        known = Facts(facts.about, changed or facts.changed, facts.of_people)
+        known = replace(facts, changed=changed or facts.changed, said=said)
         return decide(session, Call(entry.connection, entry.name, arguments, known), standing)
 
     async def held(

@@ -139,6 +139,16 @@ RULES: tuple[Rule, ...] = (
         lambda c: f"{c.call.tool} is forbidden to this run" if c.mode is Mode.FORBIDDEN else "",
         Deny,
     ),
+    Rule(
+        "connection_forbids",
+        "The connection itself says `forbidden` of the tool.",
+        lambda c: (
+            f"{c.call.tool} is forbidden to all who use {c.call.connection}"
+            if c.call.facts.said is Mode.FORBIDDEN
+            else ""
+        ),
+        Deny,
+    ),
     *(
         Rule(
             f"{name}_out_of_scope",
@@ -179,6 +189,16 @@ RULES: tuple[Rule, ...] = (
         "The tool has the mode `approval`.",
         lambda c: (
             f"every call of {c.call.tool} waits for a person" if c.mode is Mode.APPROVAL else ""
+        ),
+        Hold,
+    ),
+    Rule(
+        "connection_holds",
+        "The connection itself says `approval` of the tool.",
+        lambda c: (
+            f"every call of {c.call.tool} waits for a person"
+            if c.call.facts.said is Mode.APPROVAL
+            else ""
         ),
         Hold,
     ),

@@ -1,7 +1,7 @@
 """Calls that a person has allowed: made once, at the same providers, outside of any request."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -11,6 +11,7 @@ from entrance.mcp.arguments import trouble_with
 from entrance.mcp.policy import Call
 from entrance.ports import Tool, ToolProvider, ToolResult
 from entrance.session import Session
+from entrance.tool_policy import Mode
 
 log = structlog.get_logger()
 
@@ -25,6 +26,8 @@ class Released:
 
     providers: Mapping[str, ToolProvider] = field(default_factory=dict)
     call_timeout_s: float = CALL_TIMEOUT_S
+    said: Callable[[str, str], Mode | None] = lambda _connection, _tool: None
+    """What a connection itself says of a tool."""
 
     async def trouble(self, session: Session, wanted: Call) -> str:
         """Why it can't be called, as a sentence without its end; empty when it can.
@@ -34,6 +37,8 @@ class Released:
         provider = self.providers.get(wanted.connection)
         if provider is None:
             return f"there is no connection {wanted.connection} any more"
+        if self.said(wanted.connection, wanted.tool) is Mode.FORBIDDEN:
+            return f"{wanted.tool} is forbidden to all who use {wanted.connection}"
         tool = await self._tool(provider, session, wanted.tool)
         if tool is None:
             return f"{wanted.connection} has no tool {wanted.tool} any more"

@@ -7,15 +7,19 @@ import re
 from dataclasses import dataclass
 
 import structlog
+from pydantic import TypeAdapter, ValidationError
 
 from entrance.ports import McpServer
+from entrance.tool_policy import Mode
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.query import matching
 from orchestrator.adapters.polarion.resources import WorkItem
+from orchestrator.adapters.polarion.richtext import plain, rich
 
 log = structlog.get_logger()
 
-FIELDS = ("title", "status", "url", "secretName")
+FIELDS = ("title", "status", "url", "secretName", "toolPolicy")
+_MODES: TypeAdapter[dict[str, Mode]] = TypeAdapter(dict[str, Mode])
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 """It stands in grants, and before the names of tools."""
 _URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+/[A-Za-z0-9._~/-]*")
@@ -48,4 +52,8 @@ def server_of(item: WorkItem) -> McpServer | None:
         return None
     if not _NAME.fullmatch(item.title) or not _URL.fullmatch(url):
         return None
-    return McpServer(item.title, url, secret)
+    try:
+        modes = _MODES.validate_json(plain(rich(item.custom, "toolPolicy")) or "{}")
+    except ValidationError:  # what it forbids can't be known
+        return None
+    return McpServer(item.title, url, secret, modes)

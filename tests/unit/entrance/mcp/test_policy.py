@@ -179,7 +179,13 @@ CONNECTION = st.builds(
     st.builds(Scope, SETS, SETS, SETS, SETS),
 )
 ABOUT = st.builds(About, *[st.frozensets(st.sampled_from(["P", "Q"]))] * 4)
-FACTS = st.builds(Facts, st.none() | ABOUT, st.booleans(), st.sampled_from([(), ("P/1",)]))
+FACTS = st.builds(
+    Facts,
+    st.none() | ABOUT,
+    st.booleans(),
+    st.sampled_from([(), ("P/1",)]),
+    st.none() | st.sampled_from(Mode),
+)
 ARGUMENTS = st.fixed_dictionaries({}, optional={"n": st.integers(0, 5), "x": st.text(max_size=3)})
 CALLS = st.builds(Call, st.sampled_from(["a", "b", "c"]), NAMES, ARGUMENTS, FACTS)
 RULE = st.builds(
@@ -210,7 +216,7 @@ def oracle(mine: Session, call: Call, standing: list[StandingRule]) -> str:  # n
         named, others, scope = ToolRule(), Mode.FORBIDDEN, Scope()
     else:
         return "deny"
-    if (named.mode if named else others) == "forbidden":
+    if (named.mode if named else others) == "forbidden" or call.facts.said == "forbidden":
         return "deny"
     about = call.facts.about or About()
     for name in ("projects", "types", "repositories", "queries"):
@@ -226,7 +232,7 @@ def oracle(mine: Session, call: Call, standing: list[StandingRule]) -> str:  # n
         if one.connection == call.connection and one.tool == call.tool:  # noqa: SIM102
             if fits(one.arguments, call.arguments):
                 return "allow"
-    if named is None or named.mode == "approval" or not fit:
+    if named is None or named.mode == "approval" or not fit or call.facts.said == "approval":
         return "hold"
     for name in ("projects", "repositories"):
         if getattr(scope, name) is not None and call.facts.about is None:
