@@ -21,10 +21,10 @@ from entrance.git.proxy import GitProxy, Keeping
 from entrance.honeytokens.watch import Watch
 from entrance.identity import SESSION, identity, peer_address
 from entrance.log.records import Audit, Decided
-from entrance.mcp import http as mcp_http
 from entrance.mcp.connections import Connections
 from entrance.mcp.counter import Counter
 from entrance.mcp.gateway import Gateway
+from entrance.mcp.http import Rim
 from entrance.mcp.judging import Judge
 from entrance.mcp.released import Released
 from entrance.model.budgets import Budgets
@@ -95,7 +95,9 @@ def make_app(
         released.said = connections.said_of
     judge = replace(judge or Judge(), said=connections.said_of)
     gateway = Gateway(connections, audit, clock, judge=judge)
-    app.add_routes(mcp_http.routes(Counter(gateway, audit, clock), audit, watch))
+    mcp = Rim(Counter(gateway, audit, clock), audit, watch)
+    app.add_routes(mcp.routes())
+    app.on_shutdown.append(mcp.shutdown)
     app.on_cleanup.append(connections.closed)
     repositories = VaultRepositories(vault, tokens)
     git = GitProxy(outbound.git, audit, repositories, watch, pushes, sessions=sessions)

@@ -1,7 +1,8 @@
 """The one path of the MCP gateway, `/mcp`: POST for both eras, GET and DELETE for sessions."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from aiohttp import hdrs, web
@@ -34,11 +35,6 @@ SESSION_HEADER = "Mcp-Session-Id"
 NO_SESSION = -32001
 
 
-def routes(counter: Counter, audit: Audit, watch: Watch) -> list[web.RouteDef]:
-    """The gateway's route."""
-    return [web.route("*", PATH, Rim(counter, audit, watch).handle)]
-
-
 class Rim:
     """Takes requests, finds their sessions, and sends the answers."""
 
@@ -47,6 +43,17 @@ class Rim:
         self._audit = audit
         self._watch = watch
         self._sessions = ClientSessions()
+        self._endless: set[Callable[[], object]] = set()
+        """What ends each stream that would go on until its client leaves."""
+
+    def routes(self) -> list[web.RouteDef]:
+        """The gateway's route."""
+        return [web.route("*", PATH, self.handle)]
+
+    async def shutdown(self, _: object = None) -> None:
+        """End the streams, so that nobody has to wait for their clients."""
+        for end in tuple(self._endless):
+            end()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """The answer to a request of any method."""
@@ -118,12 +125,25 @@ class Rim:
 
         async def work() -> Reply:
             if client is None:
-                return await self._counter.answer(session, asked, exchange)
+                with self._ended_at_shutdown(asked):
+                    return await self._counter.answer(session, asked, exchange)
             with client.doing_now(asked.id):
                 return await self._counter.answer(session, asked, exchange)
 
         withdrawn = failure(asked.id, CANCELLED, "The request was cancelled")
         return await respond(request, exchange, work, withdrawn)
+
+    @contextmanager
+    def _ended_at_shutdown(self, asked: Request) -> Iterator[None]:
+        task = asyncio.current_task()
+        if asked.method != "subscriptions/listen" or task is None:
+            yield
+            return
+        self._endless.add(task.cancel)
+        try:
+            yield
+        finally:
+            self._endless.discard(task.cancel)
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
         client = self._client(request, Answered(None, {}))
@@ -135,6 +155,7 @@ class Rim:
             return _refused(409, "The session has its stream already.")
         client.listening = True
         exchange, events = client.exchange(), Events(request)
+        self._endless.add(exchange.end)
         try:
             await events.keep_alive()
             async with asyncio.TaskGroup() as tasks:
@@ -144,6 +165,7 @@ class Rim:
                 listening.cancel()
         finally:
             client.listening = False
+            self._endless.discard(exchange.end)
         return await events.end()
 
     async def _delete(self, request: web.Request) -> web.StreamResponse:

@@ -257,3 +257,16 @@ async def test_a_packed_body_is_not_taken(door: Door, http: ClientSession) -> No
     headers = door.bearer | {"content-encoding": "gzip"}
     async with http.post(f"{door.url}/mcp", data=b"\x1f\x8b", headers=headers) as answer:
         assert answer.status == 415
+
+
+async def test_a_door_that_closes_ends_the_streams_of_its_clients(
+    tmp_path: Path, model: ModelServer, http: ClientSession
+) -> None:
+    """A restart of the runner waits for nobody."""
+    async with open_door(tmp_path, model) as door:
+        headers = await initialized(door, http) | {"accept": "text/event-stream"}
+        stream = await http.get(f"{door.url}/mcp", headers=headers)
+        assert stream.status == 200
+        assert await stream.content.readline() == b": alive\n"
+    assert await stream.read() == b"\n"
+    stream.release()
