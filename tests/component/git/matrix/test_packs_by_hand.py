@@ -219,3 +219,16 @@ async def test_a_good_pack_made_by_hand_arrives(at_door: Door) -> None:
 
     assert b"ok " + OWN.encode() in said
     assert (await at_door.refs())[f"{OWN}/x"] == new
+
+
+async def test_an_object_that_comes_twice_is_counted_as_it_comes(at_door: Door) -> None:
+    """git takes such a pack; what the door looks at is all that the host gets."""
+    entries, new = _whole((await at_door.refs())["refs/heads/main"])
+
+    _, said = await at_door.post(
+        "git-receive-pack", body(f"{OWN}/x", new) + pack([*entries, entries[-1]])
+    )
+
+    arrived = f"{OWN}/x" in await at_door.refs()
+    assert arrived == (b"ok refs" in said)
+    assert arrived or b"ng refs" in said
