@@ -25,8 +25,8 @@ WHERE door = 'egress' AND kind IN ('http', 'connect') AND decision != 'allow'
 ORDER BY seq DESC
 """
 _CALLS = """
-SELECT decided_at, subject, detail->>'$.arguments_sha256',
-       CASE WHEN detail->>'$.whole' = 'true' THEN detail->>'$.arguments' END, run
+SELECT decided_at, subject, (detail->>'$.arguments_sha256'),
+       CASE WHEN (detail->>'$.whole') = 'true' THEN (detail->>'$.arguments') END, run
 FROM attempts
 WHERE door = 'mcp' AND kind = 'tool_call' AND decision = 'hold'
   AND decided_at >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}'

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from entrance.errors import Unavailable
+from entrance.mcp.recorded import of_arguments
 from orchestrator.adapters.egress_record import RecordedAttempts
 from orchestrator.domain.access import Attempt
 from tests.fakes.egress_log import BEGAN, FakeEgressLog
@@ -41,3 +42,26 @@ async def test_what_is_older_is_left_out_and_a_log_that_is_not_there_is_said(
     assert await record.attempts(BEGAN + timedelta(days=1)) == []
     with pytest.raises(Unavailable, match="none"):
         await RecordedAttempts(tmp_path / "none").attempts(SINCE)
+
+
+async def test_held_calls_are_there_with_their_arguments_where_they_were_kept_whole(
+    tmp_path: Path,
+) -> None:
+    log = FakeEgressLog(tmp_path / "log")
+    secret = of_arguments({"page": "Home", "password": "x"})
+    for detail, decision in (
+        (of_arguments({"page": "Home"}), "hold"),
+        (secret, "hold"),
+        (of_arguments({"page": "Help"}), "allow"),
+        ({}, "hold"),
+    ):
+        log.decided(
+            door="mcp", kind="tool_call", subject="wiki/write", decision=decision, detail=detail
+        )
+    log.decided(decision="hold", url="https://b.example/y", host="b.example")
+    nothing, hidden, whole = await RecordedAttempts(log.folder).calls(SINCE)
+    assert (whole.connection, whole.tool, whole.arguments) == ("wiki", "write", {"page": "Home"})
+    assert whole.sha256 == of_arguments({"page": "Home"})["arguments_sha256"]
+    assert (hidden.arguments, hidden.sha256) == (None, secret["arguments_sha256"])
+    assert (nothing.arguments, nothing.sha256) == (None, "")
+    assert await RecordedAttempts(log.folder).calls(BEGAN + timedelta(days=1)) == []
