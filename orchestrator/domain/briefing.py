@@ -37,7 +37,10 @@ TRIGGERS = {
     Trigger.SENT_BACK: "Your earlier work was sent back; the newest comments say what to change.",
     Trigger.ANSWERED: "Your questions were answered; the answers are in the newest comments.",
     Trigger.SUBTASK_DONE: "What you delegated is over; the newest comments say how each part ended.",
-    Trigger.HOLD_DECIDED: "What was held was decided; the newest comments say how, and what came of it.",
+    Trigger.HOLD_DECIDED: (
+        "What was held was decided, or a person answered before that; the newest comments say which, "
+        "and what came of it."
+    ),
 }
 
 
