@@ -13,6 +13,7 @@ from tests.component.pushes.killing import Releaser, releasing_by
 from tests.component.pushes.packing import REF
 from tests.component.pushes.releaser import Plan
 from tests.servers.log import lines_in, verified
+from tests.waiting import until
 
 KILLED = -9
 RECEIVE = "/small.git/git-receive-pack"
@@ -86,7 +87,7 @@ async def test_a_kill_while_half_of_it_is_sent_is_made_good_when_nothing_has_arr
 ) -> None:
     plan = Plan(held.folder, held.url, midway=True)
     assert await releaser.run(plan) == KILLED
-    assert sent(held) == 1, "the host has heard of it"
+    await until(lambda: sent(held) == 1)  # the host has heard of it
     assert REF not in await held.refs()
     assert await releaser.run(replace(plan, midway=False)) == 0
     assert (await held.refs())[REF] == held.commit

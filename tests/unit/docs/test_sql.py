@@ -20,11 +20,12 @@ QUERIES = [
 
 @pytest.fixture
 def log(tmp_path: Path) -> FakeEgressLog:
-    """The same content sent to two hosts and got from them, a refusal, and one that never ended."""
+    """The same content sent to two hosts and got from them, a refusal, a tool call, and no end of one."""
     log = FakeEgressLog(tmp_path / "log")
     for host in ("files.example", "b.example"):
         log.came(log.decided(host=host), request_sha256="ab", response_sha256="...")
     log.decided(decision="deny", host="evil.example", reason="no rule allows it")
+    log.came(log.decided(door="mcp", kind="tool_call", subject="polarion:get_item"))
     log.decided()
     return log
 
