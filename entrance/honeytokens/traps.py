@@ -5,7 +5,7 @@ or not. A part of a canary is enough: what comes in lines, or is cut short, is f
 canary that is encrypted, compressed, turned round or spelled with other letters.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -19,16 +19,36 @@ SHORTEST, LONGEST = 12, 15
 lines of 60 hex digits, which are 30 letters, one always has a part of a long canary whole."""
 
 
+type Find = Callable[[bytes], int | None]
+"""The number of one of the forms that it was made for, if there is any in these bytes."""
+
+
+def aho_corasick(forms: Sequence[bytes]) -> Find:
+    """Finds the first of them."""
+    automaton = BytesAhoCorasick(list(forms), implementation=Implementation.DFA)
+
+    def find(data: bytes) -> int | None:
+        hits = automaton.find_matches_as_indexes(data)
+        return hits[0][0] if hits else None
+
+    return find
+
+
 class Traps:
     """The canaries of one sandbox, ready to be looked for; for any number of streams at once."""
 
-    def __init__(self, canaries: Iterable[Canary]) -> None:
+    def __init__(
+        self,
+        canaries: Iterable[Canary],
+        finding: Callable[[Sequence[bytes]], Find] = aho_corasick,
+    ) -> None:
+        """`finding` makes of the forms, of which there may be none, what finds them."""
         found: dict[bytes, Canary] = {}
         for canary in canaries:
             for part in parts_of(canary.secret):
                 found |= dict.fromkeys(forms_of(part), canary)
         self._canaries = list(found.values())
-        self._forms = BytesAhoCorasick(list(found), implementation=Implementation.DFA)
+        self._find = finding(list(found))
         self.overlap = max(map(len, found), default=2) - 1
         """So much of what went before may be the beginning of a form."""
 
@@ -42,8 +62,8 @@ class Traps:
 
     def first_in(self, unfolded: bytes) -> Canary | None:
         """The first of them in bytes that are unfolded already."""
-        hits = self._forms.find_matches_as_indexes(unfolded)
-        return self._canaries[hits[0][0]] if hits else None
+        number = self._find(unfolded)
+        return None if number is None else self._canaries[number]
 
 
 class Stream:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from time import process_time
 
 from entrance.git.checks.scanners.scan import Scan
+from entrance.git.quarantine.literals import literals
 from entrance.honeytokens.canaries import canaries_of
 from entrance.honeytokens.traps import Traps
 from entrance.session import RunId
@@ -31,7 +32,7 @@ def _ms(work: Callable[[], None]) -> float:
 
 
 def _honeytokens(data: bytes) -> None:
-    stream = Traps(canaries_of(b"h" * 32, RunId("bench"))).stream()
+    stream = Traps(canaries_of(b"h" * 32, RunId("bench")), literals).stream()
     for start in range(0, len(data), _PIECE):
         stream.feed(data[start : start + _PIECE])
 

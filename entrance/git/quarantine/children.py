@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from entrance.git.quarantine.git_child import Place, environment
+from entrance.git.quarantine.piped import PIPE_BYTES
 
 PRINTED_BYTES = 64 << 20
 """What a git prints lies in memory, and what it prints of a few bytes of trees may be without end."""
@@ -103,6 +104,7 @@ class Children:
             stdout=out,
             stderr=subprocess.DEVNULL,
             bufsize=1 << 18,
+            pipesize=PIPE_BYTES,
         )
         self._running.append(process)
         for what, most in ((resource.RLIMIT_FSIZE, PRINTED_BYTES), (resource.RLIMIT_CPU, CPU_S)):

@@ -12,6 +12,7 @@ from entrance.git.checks.scanners.scan import Scan, Seen
 from entrance.git.checks.secret_kinds import LIKELY
 from entrance.git.quarantine.children import Children, TroubleError, Wait
 from entrance.git.quarantine.commits import CommitBrokenError, commit_of
+from entrance.git.quarantine.literals import literals
 from entrance.honeytokens.canaries import Canary
 from entrance.honeytokens.traps import Traps
 
@@ -139,7 +140,7 @@ def _commit(oid: str, raw: bytes) -> Commit:
 
 @lru_cache(maxsize=64)
 def _traps_of(canaries: tuple[tuple[str, str], ...]) -> Traps:
-    return Traps(Canary(name, "", "", secret) for name, secret in canaries)
+    return Traps((Canary(name, "", "", secret) for name, secret in canaries), literals)
 
 
 def _pieces(out: BufferedReader, size: int) -> Generator[bytes]:

@@ -15,6 +15,8 @@ from functools import partial
 from typing import Self
 
 PIECE_BYTES = 1 << 16
+PIPE_BYTES = 1 << 20
+"""So much may wait in a pipe: the less often do a process and its reader wait for each other."""
 
 
 class _Pipe(StreamReaderProtocol):
@@ -114,6 +116,7 @@ def _popen(argv: Sequence[str], env: Mapping[str, str], given: int) -> "subproce
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
+        pipesize=PIPE_BYTES,
         start_new_session=True,
     )
 
