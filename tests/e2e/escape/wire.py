@@ -14,7 +14,8 @@ HOST, PORT = os.environ["SANDGATE_ENTRANCE"].removeprefix("http://").split(":")
 
 def send(line, headers, body):
     body = body.encode("latin-1")
-    head = [line + " HTTP/1.1", "Host: door", "Connection: close", *map(os.path.expandvars, headers)]
+    head = [f"{line} HTTP/1.1", f"Host: {HOST}:{PORT}", "Connection: close"]
+    head += map(os.path.expandvars, headers)
     head += [f"Content-Length: {len(body)}"] * bool(body)
     with socket.create_connection((HOST, int(PORT)), timeout=15) as s:
         s.sendall("\\r\\n".join([*head, "", ""]).encode() + body)
