@@ -60,7 +60,9 @@ def facts(said: Work | None = None, **changes: object) -> Facts:
         (("note", "big.bin has 3 MiB"),),
         ("src/a.py", "src/b.py"),
     )
-    whole = Facts(run, TASK, REPOSITORY, BRANCH, pushes, {"reached": {"pypi.org": 3, "a.org": 9}})
+    whole = Facts(
+        run, TASK, REPOSITORY, BRANCH, pushes, {"reached": {"b.example": 3, "a.example": 9}}
+    )
     return replace(whole, **changes)  # type: ignore[arg-type]
 
 
@@ -79,7 +81,7 @@ def test_a_packet_says_all_that_a_reviewer_needs() -> None:
         UNVERIFIED,
         "| note | big.bin has 3 MiB |",
         "- `src/a.py`\n- `src/b.py`",
-        "| `a.org` | 9 |\n| `pypi.org` | 3 |",
+        "| `a.example` | 9 |\n| `b.example` | 3 |",
         "| cost | US$ 0.0123 in 7 model calls |",
         "1,200 in, 340 out",
         f"| branch | `{BRANCH}` |",
