@@ -1,15 +1,21 @@
 """Whether one segment's lines are those that were written, and as many as are vouched for."""
 
 import hashlib
-from collections.abc import Sequence
+import os
+from binascii import hexlify
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import orjson
 
 from entrance.log.findings import Finding
-from entrance.log.line import END, MARK, TAIL, Head, hash_of, seq_of
+from entrance.log.line import END, MARK, TAIL, End, Head, hash_of, seq_of
 from entrance.log.seal import Facts
+
+PIECE_BYTES = 128 << 10
+"""So much of a file is read at once: it stays in the processor's cache until it is hashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +38,61 @@ def look(path: Path, vouched: Facts, *, sealed: bool) -> Looked:
 
     Raises: OSError.
     """
-    lines = path.read_bytes().split(b"\n")
-    rest, number = lines.pop(), vouched.segment
-    begin = Head(vouched.first_seq - 1, bytes.fromhex(vouched.prev))
+    with path.open("rb", buffering=PIECE_BYTES) as file:
+        end = signed_for = followed(islice(file, vouched.records), _begin(vouched))
+        if not sealed:
+            end = followed(file, signed_for)
+        is_all = end.size == os.fstat(file.fileno()).st_size
+        if vouched.records and signed_for.head == vouched.end and is_all:
+            return Looked(vouched.segment, end.head.seq - vouched.first_seq + 1, end.size, end.head)
+        file.seek(0)
+        return _examined(file.readlines(), vouched, sealed=sealed)
+
+
+def followed(lines: Iterable[bytes], begin: End) -> End:
+    """How far lines, each with its line feed, follow one another. As few steps a line as can be."""
+    sha256 = hashlib.sha256
+    (seq, before), size = begin
+    for line in lines:
+        digest = sha256(before + line[: -TAIL - 1]).digest()
+        if not line.endswith(b"%b%b%b\n" % (MARK, hexlify(digest), END)):
+            break
+        if not line.startswith(b'{"seq":%d,' % (seq + 1)):
+            break
+        seq, before, size = seq + 1, digest, size + len(line)
+    return End(Head(seq, before), size)
+
+
+def _begin(vouched: Facts) -> End:
+    return End(Head(vouched.first_seq - 1, bytes.fromhex(vouched.prev)))
+
+
+def _examined(lines: list[bytes], vouched: Facts, *, sealed: bool) -> Looked:
+    """What is wrong with a segment, or how a new one ends, from all its lines at once."""
+    number, begin = vouched.segment, _begin(vouched)
+    rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
     if lines and (strange := _other(lines[0], vouched)):
-        return Looked(number, 0, 0, begin, strange)
-    count, head = followed(lines[: vouched.records], begin)
-    finding = _of_vouched(lines, count, head, vouched)
+        return Looked(number, 0, 0, begin.head, strange)
+    end = followed(lines[: vouched.records], begin)
+    count = end.head.seq - begin.head.seq
+    finding = _of_vouched(lines, count, end.head, vouched)
     if finding is None and not sealed:
-        more, head = followed(lines[count:], head)
-        count += more
-        finding = broken(lines, count, head, number) if count < len(lines) else None
+        end = followed(lines[count:], end)
+        count = end.head.seq - begin.head.seq
+        finding = broken(lines, count, end.head, number) if count < len(lines) else None
     elif finding is None and (rest or count < len(lines)):
         sentence = "there is more in it than was sealed"
         finding = Finding("lengthened", number, sentence, vouched.last_seq + 1)
-    size = sum(map(len, lines[:count])) + count
-    return Looked(number, count, size, head, finding, len(rest))
-
-
-def followed(lines: Sequence[bytes], head: Head) -> tuple[int, Head]:
-    """How many of the lines follow one another, and up to which head. As few steps a line as can be."""
-    sha256, seq, before = hashlib.sha256, head.seq, head.hash
-    for line in lines:
-        digest = sha256(before + line[:-TAIL]).digest()
-        seq += 1
-        wanted = MARK + digest.hex().encode() + END
-        if line[-TAIL:] != wanted or not line.startswith(b'{"seq":%d,' % seq):
-            seq -= 1
-            break
-        before = digest
-    return seq - head.seq, Head(seq, before)
+    return Looked(number, count, end.size, end.head, finding, len(rest))
 
 
 def broken(lines: Sequence[bytes], at: int, head: Head, segment: int) -> Finding:
     """What happened at the first line that doesn't follow."""
-    expected, says, own = head.seq + 1, seq_of(lines[at]), hash_of(lines[at])
+    expected, says, own = head.seq + 1, seq_of(lines[at]), hash_of(lines[at][:-1])
     goes_on = at + 1 < len(lines) and own is not None
     if says is None or own is None or says == expected:
         return _changed(segment, expected)
-    if goes_on and Head(expected, own).followed_by(lines[at + 1]):
+    if goes_on and Head(expected, own).followed_by(lines[at + 1][:-1]):
         return _changed(segment, expected)  # it is in its place: all but its hash was touched
     if says < expected or any(seq_of(line) == expected for line in lines[at + 1 :]):
         sentence = f"record {says} stands where {expected} should"

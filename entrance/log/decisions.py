@@ -2,17 +2,16 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from entrance.log.records import Door
 
 MOST = 100_000
+LATELY = timedelta(milliseconds=100)
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(NamedTuple):
     """Whose decision it was, at which door, and whether a tool call was known to have caused it."""
 
     door: Door
@@ -29,11 +28,16 @@ class OpenDecisions:
         self._most = most
         self.floor = floor
 
-    def begin(self, seq: int, decision: Open) -> None:
+    def begin(self, decision: Open, seq: int) -> None:
         """It was allowed, and goes on."""
         self._open[seq] = decision
         while len(self._open) > self._most:
             self.floor = max(self.floor, self._open.popitem(last=False)[0])
+
+    def quiet(self, now: datetime) -> bool:
+        """Whether nothing that was decided lately still goes on: what does, goes on for long."""
+        newest = next(reversed(self._open.values()), None)
+        return newest is None or now - newest.at > LATELY
 
     def end(self, seq: int) -> Open | None:
         """What came of it is about to be recorded; None when nothing is known of it."""
@@ -48,6 +52,6 @@ class OpenDecisions:
         """Take up a line of the log; they come oldest first."""
         if line.get("type") == "decided" and line.get("decision") == "allow":
             at = datetime.fromisoformat(line["at"])
-            self.begin(line["seq"], Open(line["door"], at, line.get("run", "")))
+            self.begin(Open(line["door"], at, line.get("run", "")), line["seq"])
         elif line.get("type") == "outcome":
             self.end(line["of"])

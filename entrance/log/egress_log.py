@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import structlog
 
 from entrance.decision import Allow
 from entrance.disk import Disk, LoopDisk
@@ -28,6 +29,9 @@ from entrance.log.writer import Writer
 from entrance.ports import Cause, Causes
 from entrance.session import RunId
 
+log = structlog.get_logger()
+
+_MS = timedelta(milliseconds=1)
 RESTORED_BYTES = 8 << 20
 """So much of the log's end is looked through at the start: for what is open, or may be told again."""
 
@@ -71,28 +75,36 @@ class EgressLog:
         known = self._handed_in.find(record.key)
         if known is not None:
             return known
-        cause = self._cause(record)
-        number = self._writer.append(of_decision(record, cause))
-        self._handed_in.keep(record.key, number)
+        cause, now = self._cause(record), self._now()
+        began = None
         if isinstance(record.decision, Allow):
-            began = Open(
-                record.decided_at, self._now(), record.of_run or "", bool(cause and cause.tool)
-            )
-            if number.done():  # who waits for it goes on at once, and may end it
-                self._began(began, number)
-            else:
-                number.add_done_callback(partial(self._began, began))
+            told = bool(cause and cause.tool)
+            decision = Open(record.decided_at, now, record.of_run or "", told)
+            began = partial(self._open.begin, decision)
+        number = self._writer.append(
+            now, of_decision(record, cause), alone=self._open.quiet(now), kept=began
+        )
+        self._handed_in.keep(record.key, number)
         return number
 
     async def came_of_it(self, record: Outcome) -> None:
         """Record what came of a decision. Raises: Unavailable."""
         await self.ending(record)
 
-    def ending(self, record: Outcome) -> "asyncio.Future[int]":
+    async def ended(self, record: Outcome) -> None:
+        """The same, but for the wait for the disk. Raises: Unavailable when it can't be written."""
+        number = self.ending(record, waited_for=False)
+        if number.done():
+            number.result()
+        else:
+            number.add_done_callback(partial(_kept, record.of))
+
+    def ending(self, record: Outcome, *, waited_for: bool = True) -> "asyncio.Future[int]":
         """Begin to record what came of a decision, once; the outcome's number when that is done."""
         number = self._handed_in.find(record.of)
         if number is None:
-            number = self._writer.append(self._ended(record))
+            now = self._now()
+            number = self._writer.append(now, self._ended(record, now), waited_for=waited_for)
             self._handed_in.keep(record.of, number)
         return number
 
@@ -118,6 +130,7 @@ class EgressLog:
 
     async def close(self) -> None:
         """Vouch for all that was written. Nothing may be recorded any more."""
+        await self._writer.settled()
         await asyncio.to_thread(self._close)
 
     def _check(self, facts: Facts) -> str:
@@ -148,19 +161,21 @@ class EgressLog:
     def _open_in(self, run: RunId) -> Cause | None:
         return self._causes.of(run) if self._causes else None
 
-    def _ended(self, record: Outcome) -> dict[str, Any]:
+    def _ended(self, record: Outcome, now: datetime) -> dict[str, Any]:
         """An outcome's fields, with what is known of its decision, which is over."""
         known = self._open.end(record.of)
         if known is None:
             return of_outcome(record)
-        ms = round((self._now() - known.at) / timedelta(milliseconds=1))
+        ms = round((now - known.at) / _MS)
         cause = None if known.told or not known.run else self._open_in(RunId(known.run))
         late = cause if cause and cause.tool else None
         return of_outcome(record, known.run, late, ms)
 
-    def _began(self, decision: Open, number: "asyncio.Future[int]") -> None:
-        if not number.cancelled() and number.exception() is None:
-            self._open.begin(number.result(), decision)
+
+def _kept(of: int, number: "asyncio.Future[int]") -> None:
+    """Nobody waits for it any more: a disk that fails is told of here."""
+    if not number.cancelled() and (error := number.exception()) is not None:
+        log.error("outcome_lost", of=of, error=str(error))
 
 
 def _as_it_was_left(segments: Segments) -> tuple[OpenDecisions, HandedIn]:

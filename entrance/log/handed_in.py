@@ -8,7 +8,6 @@ outcome's is the number of its decision.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 MOST = 1 << 14
@@ -25,13 +24,13 @@ class HandedIn:
         self._most = most
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._numbers
+        return self.find(key) is not None
 
     def find(self, key: Key) -> "asyncio.Future[int] | None":
         """The number of the record with this key, once that is on the disk; None: it is new."""
         known = self._numbers.get(key) if key else None
         if not isinstance(known, int):
-            return known
+            return None if known is None or _failed(known) else known
         number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         number.set_result(known)
         return number
@@ -40,7 +39,6 @@ class HandedIn:
         """It is on its way to the disk; one that doesn't get there is new when it is told again."""
         if key:
             self._put(key, number)
-            number.add_done_callback(partial(self._done, key))
 
     def restore(self, line: Mapping[str, Any]) -> None:
         """Take up a line of the log; they come oldest first."""
@@ -53,10 +51,6 @@ class HandedIn:
         while len(self._numbers) > self._most:
             self._numbers.popitem(last=False)
 
-    def _done(self, key: Key, number: "asyncio.Future[int]") -> None:
-        if self._numbers.get(key) is not number:
-            return
-        if number.cancelled() or number.exception():
-            del self._numbers[key]
-        else:
-            self._numbers[key] = number.result()
+
+def _failed(number: "asyncio.Future[int]") -> bool:
+    return number.done() and (number.cancelled() or number.exception() is not None)

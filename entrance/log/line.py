@@ -11,9 +11,10 @@ of the same JSON passes for the line.
 
 import hashlib
 import re
+from binascii import hexlify
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,20 +27,23 @@ TAIL = len(MARK) + 64 + len(END)
 _SEQ = re.compile(rb'\{"seq":(\d{1,18}),')
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The end of a chain: the last line's number, and its hash."""
 
     seq: int = 0
     hash: bytes = GENESIS
 
-    def line(self, at: str, fields: Mapping[str, Any]) -> tuple[bytes, "Head"]:
-        """The next line, and the head with it. Raises: TypeError when it can't be written as JSON."""
+    def line(self, at: datetime, fields: Mapping[str, Any]) -> tuple[bytes, "Head"]:
+        """The next line, and the head with it. There is at least one field.
+
+        Raises: TypeError when it can't be written as JSON.
+        """
         seq = self.seq + 1
-        payload = orjson.dumps({"seq": seq, "at": at, **fields}, default=str)[:-1]
-        digest = hashlib.sha256(self.hash + payload)
-        raw = b"%b%b%b%b\n" % (payload, MARK, digest.hexdigest().encode(), END)
-        return raw, Head(seq, digest.digest())
+        said = _json(fields)[1:-1]
+        payload = b'{"seq":%d,"at":%b,%b' % (seq, orjson.dumps(at), said)
+        digest = hashlib.sha256(self.hash + payload).digest()
+        raw = b"%b%b%b%b\n" % (payload, MARK, hexlify(digest), END)
+        return raw, Head(seq, digest)
 
     def followed_by(self, line: bytes) -> "Head | None":
         """The head with this line, if it is the next one; it comes without its line feed."""
@@ -47,6 +51,33 @@ class Head:
         if line[-TAIL:] != MARK + digest.hexdigest().encode() + END or seq_of(line) != seq:
             return None
         return Head(seq, digest.digest())
+
+
+def _json(fields: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(fields, default=str)
+    except TypeError:  # a lone surrogate, most likely: a strange path must not go unrecorded
+        return orjson.dumps(_readable(fields), default=str)
+
+
+def _readable(value: object) -> object:
+    """Without the lone surrogates that JSON can't hold."""
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {name: _readable(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_readable(inner) for inner in value]
+        case _:
+            return value
+
+
+class End(NamedTuple):
+    """Where a file of lines ends: the chain's head there, and the file's length in bytes."""
+
+    head: Head
+    size: int = 0
 
 
 def seq_of(line: bytes) -> int | None:

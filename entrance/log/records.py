@@ -2,6 +2,9 @@
 
 A record that can't be written raises `Unavailable`, and the request is refused: a decision
 that isn't recorded isn't answered (design decision 6).
+
+Nobody changes a record. They are not frozen all the same, as several are made for each attempt, and
+Python takes four times as long for one that is.
 """
 
 import asyncio
@@ -51,7 +54,7 @@ SECRET_PARAMETERS = frozenset({"key", "access_token", "api_key", "apikey", "toke
 """Parameters of a query whose values are never written down."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """What was asked for, as far as it applies. `target` is the address that it went to."""
 
@@ -90,9 +93,10 @@ class Whose:
     agent: str = ""
     sandbox: str = ""
     address: str = ""
+    server: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decided:
     """What was decided about one attempt. `subject` names the thing wanted; `detail` adds facts."""
 
@@ -125,7 +129,7 @@ class Decided:
         return self.door or DOORS[self.kind]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Traffic:
     """What went over the wire. `bytes_out` is what left the sandbox, `bytes_in` what came back.
 
@@ -150,7 +154,7 @@ class Traffic:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What came of an allowed attempt: `of` is the decision's sequence number."""
 
@@ -176,4 +180,12 @@ class Audit(Protocol):
 
     async def came_of_it(self, record: Outcome) -> None:
         """Record what came of a decision. Raises: Unavailable."""
+        ...
+
+    async def ended(self, record: Outcome) -> None:
+        """The same, where the client need not wait for the disk: it is written when this returns.
+
+        On the disk it is with the next decision, or shortly after. Raises: Unavailable when it can't
+        be written.
+        """
         ...

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import finalize
 
 from entrance.errors import Conflict
-from entrance.log.line import Head
+from entrance.log.line import End
 from entrance.log.recovery import Place, following, recovered
 from entrance.log.retention import Keep, drop
 from entrance.log.seal import Facts, checkpoint, sealed
@@ -32,18 +32,10 @@ class Rules:
     keep: Keep = field(default_factory=Keep)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """Where the open segment ends: the chain's head there, and its length in bytes."""
-
-    head: Head
-    size: int
-
-
 class Segments:
     """The log in `folder`, written by one process at a time, in one thread. Others may `vouch`.
 
-    What is written counts once `keep` was told that it is on the disk.
+    What is added is in the file with `flush`, and counts once `keep` was told that it is on the disk.
     Raises, when opened: OSError; Conflict when another process writes it; Malformed when it isn't
     as its last writer left it.
     """
@@ -74,62 +66,77 @@ class Segments:
         self._torn, self._torn_at = place.torn, 0
         """What a crash tore, and the number of the line that tells of it."""
         self._file = Segment(self.shelf.segment(place.facts.segment))
-        self.end = End(place.facts.end, place.facts.bytes)
-        """The end of what was written."""
-        self._kept = place.facts
+        self._added: list[bytes] = []
+        """The lines that are not in the file yet."""
+        self.in_file = End(place.facts.end, place.facts.bytes)
+        """The end of what is in the file."""
+        self._head, self._size = self.in_file
+        """The end of the chain: of what was added, too."""
+        self._keeping = (place.facts, self.in_file, place.facts.torn)
+        """What `kept` is made of, as it is written far more often than it is asked for."""
         self._due = datetime.fromisoformat(place.facts.opened_at) + self._rules.segment_age
 
     @property
     def kept(self) -> Facts:
-        """The open segment, as far as it is known to be on the disk."""
-        return self._kept
+        """The open segment, as far as it is known to be on the disk. In any thread."""
+        begun, end, torn = self._keeping
+        return replace(begun.grown(end.head, end.size), torn=torn)
 
     @property
     def handle(self) -> int:
         """The open segment's file. Raises: OSError."""
         return self._file.handle
 
-    @property
-    def full(self) -> bool:
+    def full(self, now: datetime) -> bool:
         """Whether the open segment is to be sealed before more is written."""
-        if self.end.head.seq < self._begun.first_seq:
+        if self._head.seq < self._begun.first_seq:
             return False
-        return self.end.size >= self._rules.segment_bytes or self._now() >= self._due
+        return self._size >= self._rules.segment_bytes or now >= self._due
 
-    def write(self, fields: Mapping[str, Any]) -> End:
-        """Write a line; the end with it. Raises: OSError, TypeError; then the line is not there."""
-        at = self._now().isoformat()
-        if self.end.head.seq < self._begun.first_seq:
+    def add(self, at: datetime, fields: Mapping[str, Any]) -> int:
+        """Tie a line to the chain; its number. Raises: OSError, TypeError; then it is not there."""
+        if self._head.seq < self._begun.first_seq:
             self._begin(at)
         if self._torn and not self._torn_at:
-            self._torn_at = self._line(at, self._torn).head.seq
+            self._torn_at = self._line(at, self._torn)
         return self._line(at, fields)
+
+    def flush(self) -> None:
+        """Write to the file what was added. Raises: OSError; then none of it is there any more."""
+        if not self._added:
+            return
+        try:
+            self._file.write(b"".join(self._added), self.in_file.size)
+        except OSError:
+            self._go_back_to(self.in_file)
+            raise
+        self._added.clear()
+        self.in_file = End(self._head, self._size)
 
     def keep(self, end: End) -> None:
         """All up to there is on the disk."""
         self._file.looked_at = False
         torn = self._begun.torn + (0 < self._torn_at <= end.head.seq)
-        self._kept = replace(self._begun.grown(end.head, end.size), torn=torn)
+        self._keeping = (self._begun, end, torn)
 
     def lose(self) -> None:
         """What isn't kept is taken away again: the disk has lost it."""
-        self.end = End(self._kept.end, self._kept.bytes)
-        self._torn_at = self._torn_at if self._torn_at <= self.end.head.seq else 0
+        _, kept, _ = self._keeping
+        self._go_back_to(kept)
         self._file.looked_at = False
-        self._file.cut(self.end.size)
+        self._file.cut(kept.size)
 
-    def turn(self) -> None:
+    def turn(self, now: datetime) -> None:
         """Seal the open segment, of which everything is kept, and go on with the next. Raises: OSError."""
-        self._file.check(self._kept.bytes)  # what isn't ours any more gets no seal
-        now = self._now()
-        seal = sealed(self._kept, now.isoformat())
-        put(self.shelf.seal(self._kept.segment), seal.signed(self._signer))
-        self._enter(following(self._kept, self._kept.installation, now))
+        kept = self.kept
+        self._file.check(kept.bytes)  # what isn't ours any more gets no seal
+        put(self.shelf.seal(kept.segment), sealed(kept, now.isoformat()).signed(self._signer))
+        self._enter(following(kept, kept.installation, now))
 
     def vouch(self) -> None:
         """Sign where the open segment ends now, if that is new. In any thread. Raises: OSError."""
         with self._vouching:
-            facts = self._kept
+            facts = self.kept
             if facts != self._vouched:
                 signed = checkpoint(facts, self._now().isoformat()).signed(self._signer)
                 put(self.shelf.head, signed)
@@ -141,17 +148,18 @@ class Segments:
 
     def check(self) -> None:
         """The open segment can be written to, and is as we left it. Raises: OSError."""
-        if self.end.size or self._file.path.exists():
-            self._file.check(self.end.size)
+        if self.in_file.size or self._file.path.exists():
+            self._file.check(self.in_file.size)
 
     def close(self) -> None:
         """Another may write from now on. Idempotent."""
         self._close()
 
-    def _begin(self, at: str) -> None:
+    def _begin(self, at: datetime) -> None:
         """The segment's first line. It is vouched for before it is there: it can't go unnoticed."""
-        self._begun = self._kept = replace(self._begun, opened_at=at)
-        self._due = datetime.fromisoformat(at) + self._rules.segment_age
+        self._begun = replace(self._begun, opened_at=at.isoformat())
+        self._keeping = (self._begun, self.in_file, self._begun.torn)
+        self._due = at + self._rules.segment_age
         self.vouch()
         self._file.check(0)
         settle(self.shelf.folder)
@@ -159,11 +167,18 @@ class Segments:
         begun = {"segment": facts.segment, "installation": facts.installation}
         self._line(at, {"type": "opened", **begun, "prev": facts.prev})
 
-    def _line(self, at: str, fields: Mapping[str, Any]) -> End:
-        raw, head = self.end.head.line(at, fields)
-        self._file.write(raw, self.end.size)
-        self.end = End(head, self.end.size + len(raw))
-        return self.end
+    def _line(self, at: datetime, fields: Mapping[str, Any]) -> int:
+        raw, self._head = self._head.line(at, fields)
+        self._size += len(raw)
+        self._added.append(raw)
+        return self._head.seq
+
+    def _go_back_to(self, end: End) -> None:
+        """What was added after it never was."""
+        self.in_file = end
+        self._head, self._size = end
+        self._added.clear()
+        self._torn_at = self._torn_at if self._torn_at <= end.head.seq else 0
 
 
 def _locked(path: Path) -> int:

@@ -1,27 +1,50 @@
 """Lines get to the disk before they count: those that come together get there together.
 
-A line is written in the moment in which it comes, which takes the time of a copy; what takes its
-time is the disk. One wait for it goes on at a time, and covers all that was written before it began.
+A line is tied to the chain in the moment in which it comes; what takes its time is the disk. One wait
+for it goes on at a time, and covers all that was in the file when it began. What comes meanwhile is
+written by one call just before the next wait, as nobody is told of it sooner anyway. A line that
+nobody waits for is in the file at once, and begins no wait of its own, unless nobody else does for a
+moment.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from entrance.disk import Disk
 from entrance.errors import Unavailable
-from entrance.log.segments import End, Segments
+from entrance.log.line import End
+from entrance.log.segments import Segments
+
+UNWAITED_S = 0.05
+"""After so long a line is on its way to the disk, whoever waits for it."""
+
+type Kept = Callable[[int], object]
+"""Told a line's number once it is on the disk, before who waits for it goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A line that is in the file, who waits for its number, and the end of the segment with it."""
+@dataclass(slots=True)
+class _Line:
+    """Who waits for a line, and its number in the chain as soon as it has one."""
 
     number: "asyncio.Future[int]"
-    end: End
+    waited_for: bool
+    kept: Kept | None
+    seq: int = 0
+
+    def is_kept(self) -> None:
+        if not self.number.done():  # else its caller was cancelled
+            if self.kept:
+                self.kept(self.seq)
+            self.number.set_result(self.seq)
+
+    def is_lost(self, failure: Unavailable) -> None:
+        if not self.number.done():
+            self.number.set_exception(failure)
 
 
 class Writer:
@@ -32,81 +55,135 @@ class Writer:
         self._segments = segments
         self._disk = disk
         self._tell_kept = kept
-        self._written: list[_Written] = []
-        """What is not yet known to be on the disk, oldest first."""
-        self._covered = 0
-        """How many of these the disk is waited for now."""
-        self._waiting: deque[tuple[Mapping[str, Any], asyncio.Future[int]]] = deque()
+        self._held: deque[tuple[datetime, Mapping[str, Any], _Line]] = deque()
         """What comes while a full segment isn't yet on the disk, and so can't be sealed."""
+        self._added: list[_Line] = []
+        """In the chain, and not yet in the file."""
+        self._in_file: list[_Line] = []
+        """In the file, and not waited for yet."""
+        self._covered: list[_Line] = []
+        """What the disk is waited for now."""
+        self._later: asyncio.TimerHandle | None = None
 
-    def append(self, fields: Mapping[str, Any]) -> "asyncio.Future[int]":
-        """Write a line. Its number is known once it is on the disk.
+    def append(
+        self,
+        at: datetime,
+        fields: Mapping[str, Any],
+        *,
+        waited_for: bool = True,
+        alone: bool = False,
+        kept: Kept | None = None,
+    ) -> "asyncio.Future[int]":
+        """Add a line of what was at that time. Its number is known once it is on the disk.
 
         The line stays even if nobody waits for it any more. The future fails with Unavailable,
-        and then the line is not in the log.
+        and then the line is not in the log. `alone`: see `Disk`.
         """
-        number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        if self._waiting or (self._written and self._segments.full):
-            self._waiting.append((fields, number))
+        line = _Line(asyncio.get_running_loop().create_future(), waited_for, kept)
+        if self._held or self._segments.full(at):
+            self._held.append((at, fields, line))
+            self._let_in()
         else:
-            self._write(fields, number)
-        return number
+            self._add(at, fields, line)
+        self._go_on(at_once=waited_for or bool(self._held), alone=alone)
+        return line.number
 
-    def _write(self, fields: Mapping[str, Any], number: "asyncio.Future[int]") -> None:
+    async def settled(self) -> None:
+        """Return when all that was added is on the disk, or known to be lost."""
+        self._go_on(at_once=True)
+        while lines := self._unsettled():
+            await asyncio.wait([line.number for line in lines])
+            self._go_on(at_once=True)
+
+    def _unsettled(self) -> list[_Line]:
+        return self._covered + self._in_file + self._added
+
+    def _let_in(self) -> None:
+        """Go on with what was held, up to where a full segment isn't yet on the disk."""
+        while self._held:
+            at, fields, line = self._held[0]
+            full = self._segments.full(at)
+            if full and self._unsettled():
+                return
+            self._held.popleft()
+            self._add(at, fields, line, turn=full)
+
+    def _add(
+        self, at: datetime, fields: Mapping[str, Any], line: _Line, *, turn: bool = False
+    ) -> None:
         try:
-            if self._segments.full:
-                self._segments.turn()
-            end = self._segments.write(fields)
+            if turn:
+                self._segments.turn(at)
+            line.seq = self._segments.add(at, fields)
         except (OSError, TypeError, ValueError) as error:
-            if not number.done():
-                number.set_exception(_unavailable(error))
+            line.is_lost(_unavailable(error))
             return
-        self._written.append(_Written(number, end))
-        if not self._covered:
-            self._sync()
+        self._added.append(line)
+        if not line.waited_for:
+            self._flush()
 
-    def _sync(self) -> None:
-        """Begin to wait for the disk, for all that was written."""
-        loop = asyncio.get_running_loop()
+    def _flush(self) -> None:
+        """Write what was added, all of it or nothing."""
+        added, self._added = self._added, []
+        try:
+            self._segments.flush()
+        except OSError as error:
+            _tell_lost(added, error)
+        else:
+            self._in_file += added
+
+    def _go_on(self, *, at_once: bool, alone: bool = False) -> None:
+        """Have what was added get to the disk, at once or in a moment."""
+        if self._covered or not (self._in_file or self._added):
+            return
+        if at_once:
+            self._sync(alone=alone)
+        elif self._later is None:
+            loop = asyncio.get_running_loop()
+            self._later = loop.call_later(UNWAITED_S, lambda: self._go_on(at_once=True))
+
+    def _sync(self, *, alone: bool) -> None:
+        """Begin to wait for the disk, for all that was added."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        self._flush()
+        self._covered, self._in_file = self._in_file, []
+        if not self._covered:
+            return
+        loop, end = asyncio.get_running_loop(), self._segments.in_file
 
         def done(error: OSError | None) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
-                loop.call_soon_threadsafe(self._synced, error)
+                loop.call_soon_threadsafe(self._synced, end, error)
 
-        self._covered = len(self._written)
         try:
-            there = self._disk.sync(self._segments.handle, done)
+            there = self._disk.sync(self._segments.handle, done, alone=alone)
         except OSError as error:
-            self._synced(error)
+            self._synced(end, error)
         else:
             if there:
-                self._synced(None)
+                self._synced(end, None)
 
-    def _synced(self, error: OSError | None) -> None:
+    def _synced(self, end: End, error: OSError | None) -> None:
         if error:  # what came later is chained to what is lost
-            lost, self._written = self._written, []
             self._segments.lose()
-            _tell(lost, _unavailable(error))
+            lost, self._in_file, self._added = self._unsettled(), [], []
+            _tell_lost(lost, error)
         else:
-            kept, self._written = self._written[: self._covered], self._written[self._covered :]
-            self._segments.keep(kept[-1].end)
-            _tell(kept, None)
+            self._segments.keep(end)
+            for line in self._covered:
+                line.is_kept()
             self._tell_kept()
-        self._covered = 0
-        if self._written:
-            self._sync()
-        while self._waiting and not (self._written and self._segments.full):
-            self._write(*self._waiting.popleft())
+        self._covered = []
+        self._let_in()
+        waited_for = self._held or self._added or any(line.waited_for for line in self._in_file)
+        self._go_on(at_once=bool(waited_for))
 
 
-def _tell(lines: Sequence[_Written], failure: Unavailable | None) -> None:
+def _tell_lost(lines: Iterable[_Line], error: OSError) -> None:
     for line in lines:
-        if line.number.done():  # its caller was cancelled
-            continue
-        if failure:
-            line.number.set_exception(failure)
-        else:
-            line.number.set_result(line.end.head.seq)
+        line.is_lost(_unavailable(error))
 
 
 def _unavailable(error: Exception) -> Unavailable:

@@ -26,9 +26,10 @@ ORDER BY seq DESC
 """
 _CALLS = """
 SELECT decided_at, subject, (detail->>'$.arguments_sha256'),
-       CASE WHEN (detail->>'$.whole') = 'true' THEN (detail->>'$.arguments') END, run
+       CASE WHEN (detail->>'$.whole') = 'true' THEN (detail->>'$.arguments') END, run,
+       decision = 'hold'
 FROM attempts
-WHERE door = 'mcp' AND kind = 'tool_call' AND decision = 'hold'
+WHERE door = 'mcp' AND kind = 'tool_call' AND (decision = 'hold' OR rule = 'not_granted')
   AND decided_at >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}'
 ORDER BY seq DESC
 """
@@ -58,7 +59,7 @@ class RecordedAttempts:
 
 
 def _call(row: Sequence[Any]) -> RecordedCall:
-    at, subject, sha256, text, run = row
+    at, subject, sha256, text, run, held = row
     connection, _, tool = str(subject or "").partition("/")
     decided = datetime.fromisoformat(at)
     return RecordedCall(
@@ -68,6 +69,7 @@ def _call(row: Sequence[Any]) -> RecordedCall:
         sha256=sha256 or "",
         arguments=_arguments(text),
         run=run or "",
+        held=bool(held),
     )
 
 

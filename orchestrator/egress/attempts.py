@@ -42,6 +42,14 @@ def attempts_sql(lines: str) -> str:
     )
 
 
+def late_sql(sources: Iterable[str]) -> str:
+    """A SELECT of the outcomes whose decision is in an earlier segment, with what they say."""
+    said = ", ".join(_name(one.name) for one in COLUMNS if one.source != "decided")
+    return " UNION ALL ".join(
+        f"SELECT of, {said} FROM {source} WHERE of IS NOT NULL" for source in sources
+    )
+
+
 def view_sql(sources: Iterable[str], late: str) -> str:
     """A SELECT of whole attempts: those of all sources, with the late outcomes put in their place."""
     columns = ", ".join(

@@ -78,7 +78,7 @@ def _make(connection: duckdb.DuckDBPyConnection, segment: Segment, path: Path) -
         connection.execute(f"CREATE OR REPLACE TEMP TABLE lines AS {lines_sql(str(segment.path))}")
         connection.execute(
             f"COPY ({attempts_sql('lines')} ORDER BY of NULLS FIRST, run, seq) "
-            f"TO '{str(part).replace("'", "''")}' (FORMAT parquet, COMPRESSION zstd, "
+            f"TO '{str(part).replace("'", "''")}' (FORMAT parquet, COMPRESSION lz4_raw, "
             f"ROW_GROUP_SIZE {GROUP_ROWS}, USE_TMP_FILE false)"
         )
         part.replace(path)

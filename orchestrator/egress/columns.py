@@ -38,6 +38,7 @@ _DECIDED: Sequence[tuple[str, str, str]] = (
     ("task", "VARCHAR", "The task it worked on."),
     ("agent", "VARCHAR", "The agent's user."),
     ("sandbox", "VARCHAR", "The sandbox."),
+    ("server", "VARCHAR", "The connection whose MCP server the sandbox is for; NULL: the agent's."),
     ("address", "VARCHAR", "The sandbox's address: who asked."),
     ("subject", "VARCHAR", "What was wanted, in a line."),
     ("method", "VARCHAR", "The HTTP method."),

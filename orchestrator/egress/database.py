@@ -13,7 +13,7 @@ import duckdb
 
 from entrance.errors import Unavailable
 from orchestrator.egress import cache
-from orchestrator.egress.attempts import attempts_sql, lines_sql, view_sql
+from orchestrator.egress.attempts import attempts_sql, late_sql, lines_sql, view_sql
 from orchestrator.egress.filters import Filter
 from orchestrator.egress.segments import Segment, reaching, segments
 from orchestrator.egress.statement import TABLE
@@ -89,6 +89,8 @@ def _connection(spare: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(config=settings) as connection:
         # Else a table that isn't there would be looked for among our own variables.
         connection.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
+        # Each file is read for its late outcomes, and then for what is asked.
+        connection.execute("SET parquet_metadata_cache = true")
         yield connection
 
 
@@ -116,8 +118,7 @@ def _make_view(
     sources = ["fresh"]
     if files:
         sources.append(f"read_parquet([{', '.join(_text(path) for path in files)}])")
-    late = " UNION ALL BY NAME ".join(f"FROM {source} WHERE of IS NOT NULL" for source in sources)
-    connection.execute(f"CREATE TABLE late AS {late}")
+    connection.execute(f"CREATE TABLE late AS {late_sql(sources)}")
     connection.execute(f"CREATE VIEW {TABLE} AS {view_sql(sources, 'late')}")
 
 

@@ -23,6 +23,8 @@ class Filter:
     """Each with everything below it: `a.example` also means `x.a.example`, and not `ba.example`."""
     connection: Sequence[str] = ()
     """Tool calls at these connections."""
+    tool: Sequence[str] = ()
+    """Calls of these tools, at whichever connection; each by its connection's own name."""
     since: datetime | None = None
     until: datetime | None = None
     """Up to then, and not then itself."""
@@ -40,6 +42,9 @@ class Filter:
         if self.connection:
             said.append(f"door = 'mcp' AND ({' OR '.join(_AT for _ in self.connection)})")
             values.extend(f"{one}/" for one in self.connection)
+        if self.tool:
+            said.append(f"kind = 'tool_call' AND ({' OR '.join(_OF for _ in self.tool)})")
+            values.extend(value for one in self.tool for value in (one, f"/{one}"))
         for sign, moment in ((">=", self.since), ("<", self.until)):
             if moment:
                 said.append(f"decided_at {sign} ?")
@@ -51,7 +56,7 @@ class Filter:
         equal = all(
             not wanted or line.get(field) in wanted for field, wanted in self._equal().items()
         )
-        of_place = self._fits_host(line) and self._fits_connection(line)
+        of_place = self._fits_host(line) and self._fits_connection(line) and self._fits_tool(line)
         return equal and of_place and self._fits_time(line)
 
     def _equal(self) -> Mapping[str, Sequence[str]]:
@@ -75,6 +80,13 @@ class Filter:
             line.get("door") == "mcp" and any(subject.startswith(f"{c}/") for c in self.connection)
         )
 
+    def _fits_tool(self, line: Mapping[str, Any]) -> bool:
+        subject = str(line.get("subject", ""))
+        return not self.tool or (
+            line.get("kind") == "tool_call"
+            and any(subject == one or subject.endswith(f"/{one}") for one in self.tool)
+        )
+
     def _fits_time(self, line: Mapping[str, Any]) -> bool:
         if self.since is None and self.until is None:
             return True
@@ -86,6 +98,7 @@ class Filter:
 
 _BELOW = "(host = ? OR ends_with(host, ?))"
 _AT = "starts_with(subject, ?)"
+_OF = "(subject = ? OR ends_with(subject, ?))"
 
 
 def time_of(line: Mapping[str, Any]) -> datetime | None:

@@ -30,6 +30,9 @@ class FakeAudit:
     async def came_of_it(self, record: Outcome) -> None:
         self._append(record)
 
+    async def ended(self, record: Outcome) -> None:
+        self._append(record)
+
     def decisions(self, kind: str) -> list[Decided]:
         """The decisions of one kind, oldest first."""
         return [each for each in self.records if isinstance(each, Decided) and each.kind == kind]

@@ -46,8 +46,8 @@ def lines_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def text_of(folder: Path) -> str:
-    """Everything that is written in it, as it is written."""
-    return "".join(path.read_text() for path in sorted(folder.iterdir()) if path.is_file())
+    """Everything that is written in it, as it is written; files with a dot are about to be others."""
+    return "".join(path.read_text() for path in sorted(folder.glob("[!.]*")) if path.is_file())
 
 
 def verified(folder: Path) -> Report:

@@ -19,6 +19,7 @@ from orchestrator.cli.egress.options import (
     LogOption,
     RunOption,
     SinceOption,
+    ToolOption,
     log_folder,
     progress,
     wanted,
@@ -57,52 +58,66 @@ class Form(StrEnum):
 _RECORDS: Mapping[Form, Format] = {Form.OCSF: "ocsf", Form.JSONL: "jsonl"}
 """The forms in which records are sent one by one."""
 
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A file (- for stdout); udp://, tcp:// or tls://HOST[:PORT]; the URL to POST to."
+    ),
+]
+FormOption = Annotated[Form, typer.Option("--format", help="What is sent of a record.")]
+KindOption = Annotated[Kind, typer.Option("--to", help="What the target is.")]
+FollowOption = Annotated[bool, typer.Option("--follow", help="Go on with what comes.")]
+CaOption = Annotated[Path | None, typer.Option(metavar="FILE", help="TLS: whom to trust, as PEM.")]
+CertificateOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="TLS: our certificate and its key, as PEM.")
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE", help="HTTP: a header; VALUE may be @FILE, as a secret should."
+    ),
+]
+BodyOption = Annotated[Body, typer.Option(help="HTTP: a record a line, or one array of them.")]
+CursorOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where it is kept how far the target has got."),
+]
+FromStartOption = Annotated[
+    bool, typer.Option("--from-start", help="Forget how far it got, and send all of the log.")
+]
+
 
 def export(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="A file (- for stdout); udp://, tcp:// or tls://HOST[:PORT]; the URL to POST to."
-        ),
-    ],
-    form: Annotated[Form, typer.Option("--format", help="What is sent of a record.")] = Form.OCSF,
-    to: Annotated[Kind, typer.Option("--to", help="What the target is.")] = Kind.FILE,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes.")] = False,
+    target: TargetArgument,
+    form: FormOption = Form.OCSF,
+    to: KindOption = Kind.FILE,
+    follow: FollowOption = False,
     run: RunOption = None,
     host: HostOption = None,
     connection: ConnectionOption = None,
+    tool: ToolOption = None,
     door: DoorOption = None,
     decision: DecisionOption = None,
     since: SinceOption = "",
-    ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TLS: whom to trust, as PEM.")
-    ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TLS: our certificate and its key, as PEM.")
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="HTTP: a header; VALUE may be @FILE, as a secret should."
-        ),
-    ] = None,
-    body: Annotated[
-        Body, typer.Option(help="HTTP: a record a line, or one array of them.")
-    ] = Body.NDJSON,
-    cursor: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where it is kept how far the target has got."),
-    ] = None,
-    from_start: Annotated[
-        bool, typer.Option("--from-start", help="Forget how far it got, and send all of the log.")
-    ] = False,
+    ca: CaOption = None,
+    certificate: CertificateOption = None,
+    header: HeaderOption = None,
+    body: BodyOption = Body.NDJSON,
+    cursor: CursorOption = None,
+    from_start: FromStartOption = False,
     log: LogOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Send the log on: each record once, going on where the last export to this target ended."""
     folder = log_folder(log)
     asked = wanted(
-        run=run, host=host, connection=connection, door=door, decision=decision, since=since
+        run=run,
+        host=host,
+        connection=connection,
+        tool=tool,
+        door=door,
+        decision=decision,
+        since=since,
     )
     if form is Form.PARQUET:
         _parquet(folder, target, to, asked, json=json)

@@ -36,6 +36,10 @@ ConnectionOption = Annotated[
     list[str] | None,
     typer.Option("--connection", metavar="NAME", help="Only tool calls at this connection."),
 ]
+ToolOption = Annotated[
+    list[str] | None,
+    typer.Option("--tool", metavar="NAME", help="Only calls of this tool."),
+]
 DoorOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -83,6 +87,7 @@ def wanted(
     agent: Sequence[str] | None = None,
     host: Sequence[str] | None = None,
     connection: Sequence[str] | None = None,
+    tool: Sequence[str] | None = None,
     door: Sequence[str] | None = None,
     decision: Sequence[str] | None = None,
     since: str = "",
@@ -102,6 +107,7 @@ def wanted(
             agent=tuple(agent or ()),
             host=tuple(host or ()),
             connection=tuple(connection or ()),
+            tool=tuple(tool or ()),
             door=tuple(door or ()),
             decision=tuple(decision or ()),
             since=moment(since, now) if since else None,

@@ -18,6 +18,7 @@ from orchestrator.cli.egress.options import (
     LogOption,
     RunOption,
     TaskOption,
+    ToolOption,
     log_folder,
     wanted,
 )
@@ -41,6 +42,7 @@ def tail(
     agent: AgentOption = None,
     host: HostOption = None,
     connection: ConnectionOption = None,
+    tool: ToolOption = None,
     door: DoorOption = None,
     decision: DecisionOption = None,
     lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="So many to begin with.")] = 10,
@@ -55,6 +57,7 @@ def tail(
         agent=agent,
         host=host,
         connection=connection,
+        tool=tool,
         door=door,
         decision=decision,
     )

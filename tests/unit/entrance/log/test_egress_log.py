@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,26 +10,11 @@ from pathlib import Path
 import pytest
 
 from entrance.decision import Allow, Deny
-from entrance.disk import Done
 from entrance.errors import Conflict, Malformed, Unavailable
 from entrance.log.egress_log import EgressLog
 from entrance.log.records import Decided, Outcome, Request, Traffic
-from entrance.log.segments import Rules
-from entrance.log.shelf import Shelf
-from entrance.ports import Cause
-from entrance.session import RunId, Session, TaskId
-from tests.fakes.disk import FakeDisk
 from tests.servers.log import lines_in, open_log, text_of, verified
-
-SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "secret-hash", sandbox="sb-1")
-RECORD = Decided("request", "GET /x", Deny("no"), SESSION)
-
-
-@asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[EgressLog]:
-    log = open_log(folder)
-    yield log
-    await log.close()
+from tests.unit.entrance.log.logs import RECORD, SESSION, opened, segment
 
 
 @pytest.fixture
@@ -42,10 +26,6 @@ def folder(tmp_path: Path) -> Path:
 async def log(folder: Path) -> AsyncIterator[EgressLog]:
     async with opened(folder) as log:
         yield log
-
-
-def segment(folder: Path, number: int = 1) -> Path:
-    return Shelf(folder).segment(number)
 
 
 async def test_lines_are_numbered_and_say_who(log: EgressLog, folder: Path) -> None:
@@ -104,115 +84,8 @@ async def test_many_at_once_leave_one_unbroken_chain(log: EgressLog, folder: Pat
     assert (verified(folder).finding, verified(folder).records) == (None, 41)
 
 
-@pytest.fixture
-async def slow(folder: Path) -> AsyncIterator[tuple[EgressLog, FakeDisk]]:
-    disk = FakeDisk()
-    log = open_log(folder, disk=disk)
-    yield log, disk
-    await log.close()
-
-
-async def test_those_that_come_together_get_to_the_disk_together(
-    slow: tuple[EgressLog, FakeDisk],
-) -> None:
-    log, disk = slow
-    first = log.deciding(RECORD)
-    others = [log.deciding(RECORD) for _ in range(40)]
-    await asyncio.sleep(0)
-    assert not first.done(), "it is not on the disk yet"
-    disk.end()
-    assert [await each for each in (first, *others)] == list(range(2, 43))
-    assert disk.syncs == 2
-
-
-async def test_what_the_disk_loses_is_told_to_all_and_is_not_in_the_log(
-    slow: tuple[EgressLog, FakeDisk], folder: Path
-) -> None:
-    log, disk = slow
-    disk.prompt = True
-    assert await log.decided(RECORD) == 2
-    disk.prompt = False
-    lost = [log.deciding(RECORD) for _ in range(3)]
-    disk.end(OSError("the disk is gone"))
-    for each in lost:
-        with pytest.raises(Unavailable, match="the disk is gone"):
-            await each
-    assert verified(folder).records == 2
-    assert await log.decided(RECORD) == 3
-    assert (verified(folder).finding, verified(folder).records) == (None, 3)
-
-
-async def test_a_segment_whose_first_lines_the_disk_loses_is_begun_again(
-    slow: tuple[EgressLog, FakeDisk], folder: Path
-) -> None:
-    log, disk = slow
-    lost = log.deciding(RECORD)
-    disk.end(OSError("the disk is gone"))
-    with pytest.raises(Unavailable, match="the disk is gone"):
-        await lost
-    assert await log.decided(RECORD) == 2
-    assert [line["type"] for line in lines_in(folder)] == ["opened", "decided"]
-
-
-async def test_a_disk_that_takes_no_more_is_told_like_one_that_fails(folder: Path) -> None:
-    class Refusing:
-        def sync(self, handle: int, done: Done) -> bool:
-            raise OSError("no more work")
-
-    log = open_log(folder, disk=Refusing())
-    with pytest.raises(Unavailable, match="no more work"):
-        await log.decided(RECORD)
-    assert segment(folder).read_bytes() == b""
-    await log.close()
-
-
-async def test_a_full_segment_is_sealed_once_all_of_it_is_on_the_disk(folder: Path) -> None:
-    disk = FakeDisk()
-    log = open_log(folder, Rules(segment_bytes=1), disk=disk)
-    numbers = [log.deciding(RECORD) for _ in range(3)]
-    await asyncio.sleep(0)
-    assert Shelf(folder).segments() == [1]
-    disk.end()
-    assert [await number for number in numbers] == [2, 4, 6]
-    await log.close()
-    assert Shelf(folder).segments() == [1, 2, 3]
-    assert (verified(folder).finding, verified(folder).records) == (None, 6)
-
-
-async def test_a_full_segment_that_somebody_changed_gets_no_seal(folder: Path) -> None:
-    log = open_log(folder, Rules(segment_bytes=1))
-    await log.decided(RECORD)
-    with segment(folder).open("ab") as file:
-        file.write(b"x")
-    with pytest.raises(Unavailable, match="somebody changed it"):
-        await log.decided(RECORD)
-    assert not Shelf(folder).seal(1).exists()
-    await log.close()
-
-
-async def test_a_torn_tail_is_told_of_again_when_the_disk_loses_the_word_of_it(
-    folder: Path,
-) -> None:
-    async with opened(folder) as log:
-        await log.decided(RECORD)
-    with segment(folder).open("ab") as file:
-        file.write(b'{"seq":3,')
-    disk = FakeDisk()
-    log = open_log(folder, disk=disk)
-    lost = log.deciding(RECORD)
-    disk.end(OSError("the disk is gone"))
-    with pytest.raises(Unavailable):
-        await lost
-    for _ in range(2):
-        await log.decided(RECORD)
-    await log.close()
-    types = [line["type"] for line in lines_in(folder)]
-    assert types == ["opened", "decided", "torn", "decided", "decided"]
-    assert (verified(folder).finding, verified(folder).torn) == (None, 1)
-
-
 async def test_what_is_no_json_fails_alone(log: EgressLog, folder: Path) -> None:
-    bad = replace(RECORD, detail={"x": "\ud800"})
+    bad = replace(RECORD, detail={"x": {1: "a name that is no text"}})
     one, two, three = (log.deciding(each) for each in (RECORD, bad, RECORD))
     with pytest.raises(Unavailable, match="can't be written"):
         await two
@@ -278,7 +151,11 @@ async def test_a_file_that_somebody_changed_is_not_written_to(
 async def test_a_path_that_is_no_text_is_recorded_all_the_same(
     log: EgressLog, folder: Path
 ) -> None:
-    await log.decided(Decided("request", "GET /\udcff", Deny("no \ud800"), SESSION))
+    strange = {"paths": ["a", "\udcff"]}
+    await log.decided(Decided("request", "GET /\udcff", Deny("no \ud800"), SESSION, detail=strange))
+    line = lines_in(folder)[-1]
+    assert (line["subject"], line["reason"]) == ("GET /\\udcff", "no \\ud800")
+    assert line["detail"] == {"paths": ["a", "\\udcff"]}
     assert verified(folder).finding is None
 
 
@@ -307,63 +184,6 @@ async def test_a_look_finds_a_log_that_can_not_be_written(log: EgressLog, folder
     segment(folder).mkdir()
     with pytest.raises(Unavailable, match="can't be relied on"):
         await log.check()
-
-
-class Doing:
-    """`Causes` that says what it is told to."""
-
-    def __init__(self) -> None:
-        self.now: Cause | None = None
-
-    def of(self, run: RunId) -> Cause | None:
-        assert run == "r"
-        return self.now
-
-
-@pytest.fixture
-async def doing(folder: Path) -> AsyncIterator[tuple[EgressLog, Doing]]:
-    doing = Doing()
-    log = open_log(folder, causes=doing)
-    yield log, doing
-    await log.close()
-
-
-async def test_what_the_run_had_open_is_the_cause(
-    doing: tuple[EgressLog, Doing], folder: Path
-) -> None:
-    log, run = doing
-    await log.decided(RECORD)
-    run.now = Cause(7, "Bash", "c-1", "2026-01-05T00:00:00+00:00", others=1)
-    await log.decided(RECORD)
-    causes = [line.get("cause") for line in lines_in(folder)[1:]]
-    told = {"step": 7, "tool": "Bash", "call": "c-1", "since": "2026-01-05T00:00:00+00:00"}
-    assert causes == [None, {**told, "others": 1}]
-
-
-async def test_an_attempts_own_word_on_its_cause_goes_first(
-    doing: tuple[EgressLog, Doing], folder: Path
-) -> None:
-    log, run = doing
-    run.now = Cause(7, "Bash", "c-1", "2026")
-    await log.decided(replace(RECORD, cause=Cause(tool="get_task", call="9")))
-    cause = lines_in(folder)[1]["cause"]
-    assert cause == {"step": 7, "tool": "get_task", "call": "9", "since": "2026"}
-
-
-async def test_a_cause_that_is_known_only_later_is_told_with_the_outcome(
-    doing: tuple[EgressLog, Doing], folder: Path
-) -> None:
-    """The harness's word on a tool call may reach the runner after what the call did."""
-    log, run = doing
-    run.now = Cause(step=3)
-    seq = await log.decided(replace(RECORD, decision=Allow()))
-    run.now = Cause(4, "Bash", "c-1")
-    await log.came_of_it(Outcome(seq, "ok"))
-    known = await log.decided(replace(RECORD, decision=Allow()))
-    run.now = Cause(9, "Read", "c-2")
-    await log.came_of_it(Outcome(known, "ok"))
-    late, told = [line.get("cause") for line in lines_in(folder) if line["type"] == "outcome"]
-    assert (late, told) == ({"step": 4, "tool": "Bash", "call": "c-1"}, None)
 
 
 async def test_decisions_that_were_open_at_a_restart_are_known_after_it(folder: Path) -> None:

@@ -20,7 +20,7 @@ from entrance.log.seal import Facts, Statement, checkpoint
 from entrance.log.segments import Rules
 from entrance.log.shelf import Shelf
 from tests.fakes.clock import FakeClock
-from tests.servers.log import lines_in, open_log, signer, verified
+from tests.servers.log import AT, lines_in, open_log, signer, verified
 
 RECORD = Decided("request", "GET /x", Deny("no"), address="10.0.0.2")
 OPENED = {"type": "opened", "segment": 1, "installation": "sgtest", "prev": "0" * 64}
@@ -30,7 +30,7 @@ def chain(records: int) -> tuple[bytes, Head]:
     """A first segment's lines."""
     parts, head = [], Head()
     for fields in [OPENED] + [{"type": "decided", "n": n} for n in range(records)]:
-        raw, head = head.line("2026-01-05T00:00:00+00:00", fields)
+        raw, head = head.line(AT, fields)
         parts.append(raw)
     return b"".join(parts), head
 

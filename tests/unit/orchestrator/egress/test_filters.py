@@ -104,6 +104,8 @@ def test_what_is_no_moment_is_said_to_be_none(text: str) -> None:
         pytest.param(Filter(connection=["wiki"]), 1, id="calls at a connection"),
         pytest.param(Filter(connection=["wiki", "wik"]), 2, id="at one of two"),
         pytest.param(Filter(connection=["wik%"]), 0, id="a name is no pattern"),
+        pytest.param(Filter(tool=["write"], connection=["wiki"]), 1, id="calls of a tool"),
+        pytest.param(Filter(tool=["rite"]), 0, id="a tool's whole name"),
         pytest.param(Filter(connection=["wiki"], decision=["allow"]), 0, id="and of a decision"),
     ],
 )
