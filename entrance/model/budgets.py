@@ -56,23 +56,15 @@ class Budgets:
 
     def spent_usd(self, session: Session) -> Decimal:
         """What was spent of the session's own budget, as far as it is known here."""
-        return self._accounts[_key(_own(session))].spent_usd
-
-    async def look(self, session: Session) -> None:
-        """Learn what was spent before. Raises: Unavailable, when nothing could be added now either."""
-        usage = await self.meter.spent(session.run)
-        for envelope in _all(session):
-            if _key(envelope) not in self._accounts:
-                self._see(envelope, await self.meter.spent_of(envelope))
-        self._see(_own(session), usage.cost_usd)
+        return self._accounts["run", session.run].spent_usd
 
     async def reserve(self, session: Session, claim: Claim) -> Reservation | Empty | Busy:
         """Promise a call what it may cost; wait for others to end where that helps.
 
         Raises: Unavailable.
         """
-        await self.look(session)
-        envelopes = _all(session)
+        envelopes = (Envelope("run", session.run, session.budget_usd), *session.envelopes)
+        await self._look(session, envelopes)
         drawn: Granted | Wait | Spent | None = draw(claim, self._pots(envelopes))
         if isinstance(drawn, Wait):
             drawn = await self._waited(envelopes, claim)
@@ -105,13 +97,21 @@ class Budgets:
             return
         reservation.open = False
         session = reservation.session
-        for envelope in reservation.envelopes:
-            account = self._accounts[_key(envelope)]
-            self._accounts[_key(envelope)] = account.settle(reservation.usd, usage.cost_usd)
+        for key in map(_key, reservation.envelopes):
+            account = self._accounts[key]
+            self._accounts[key] = account.settle(reservation.usd, usage.cost_usd)
         self._freed.set()
         self._freed = asyncio.Event()
         if usage != Usage():
             await self.meter.add(session.run, usage, _lender(session))
+
+    async def _look(self, session: Session, envelopes: Sequence[Envelope]) -> None:
+        """Learn what was spent before. Raises: Unavailable, when nothing could be added now either."""
+        usage = await self.meter.spent(session.run)
+        for envelope in envelopes:
+            if _key(envelope) not in self._accounts:
+                self._see(_key(envelope), await self.meter.spent_of(envelope))
+        self._see(("run", session.run), usage.cost_usd)
 
     async def _waited(self, envelopes: Sequence[Envelope], claim: Claim) -> Granted | Spent | None:
         """What there is for a call once others have ended; None when that takes too long."""
@@ -126,20 +126,11 @@ class Budgets:
         return [(one.limit_usd, self._accounts[_key(one)]) for one in envelopes]
 
     def _take(self, envelopes: Sequence[Envelope], usd: Decimal) -> None:
-        for envelope in envelopes:
-            self._accounts[_key(envelope)] = self._accounts[_key(envelope)].reserve(usd)
+        for key in map(_key, envelopes):
+            self._accounts[key] = self._accounts[key].reserve(usd)
 
-    def _see(self, envelope: Envelope, spent_usd: Decimal) -> None:
-        self._accounts[_key(envelope)] = self._accounts[_key(envelope)].seen(spent_usd)
-
-
-def _own(session: Session) -> Envelope:
-    return Envelope("run", session.run, session.budget_usd)
-
-
-def _all(session: Session) -> Sequence[Envelope]:
-    """Every envelope that a call of this session draws on, its own first."""
-    return (_own(session), *session.envelopes)
+    def _see(self, key: _Key, spent_usd: Decimal) -> None:
+        self._accounts[key] = self._accounts[key].seen(spent_usd)
 
 
 def _key(envelope: Envelope) -> _Key:

@@ -168,6 +168,6 @@ class Settler:
         }
         sent = hash_of_body(call.asked.body) if call.left else BodyHash()
         moved = Traffic.of(sent, call.came, call.status)
-        await self.audit.came_of_it(Outcome(seq, call.result, detail, moved))
+        await self.audit.ended(Outcome(seq, call.result, detail, moved))
         if lost is not None:
             raise lost

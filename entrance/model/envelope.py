@@ -4,7 +4,7 @@ RULES: what an account says is left was neither spent nor promised to a call in 
 looks and takes must do both without giving way in between (see `budgets`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -62,16 +62,15 @@ class Spent:
     index: int
 
 
-def draw(claim: Claim, pots: Iterable[tuple[Decimal, Account]]) -> Granted | Wait | Spent:
+def draw(claim: Claim, pots: Sequence[tuple[Decimal, Account]]) -> Granted | Wait | Spent:
     """What a call gets out of all its envelopes, each given as its limit and its account.
 
     As much as it asks for, or all that there is if that is enough to be of use. It never takes the
     rest that others leave if it could have more once they end: it would be cut for their sake.
     """
-    usd, waits = claim.worst_usd, False
-    pots = list(pots)
+    usd = claim.worst_usd
     for index, (limit, account) in enumerate(pots):
-        alone = account.left(limit) + account.reserved_usd
+        alone = limit - account.spent_usd
         if alone < claim.least_usd or alone <= 0:
             return Spent(index)
         usd = min(usd, alone)

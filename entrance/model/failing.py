@@ -10,12 +10,13 @@ from math import ceil
 import aiohttp
 from aiohttp import hdrs, web
 
+from entrance.intake import read_whole
 from entrance.model.call import Call
 from entrance.model.dialects.reading import json_in
 from entrance.model.dialects.trouble import Fault, Trouble, fault_in, in_short, kind_of
 from entrance.model.headers import retry_after
 from entrance.model.redaction import clean, redacted, unpacked
-from entrance.model.way import Way, headers_back, read, refuse
+from entrance.model.way import Way, headers_back, refuse
 
 _ERROR_BYTES = 64 << 10
 LONGEST_WAIT_S = 600.0
@@ -71,7 +72,7 @@ async def failed(call: Call, answer: aiohttp.ClientResponse, way: Way) -> web.Re
 
 async def _body(call: Call, answer: aiohttp.ClientResponse, way: Way) -> bytes | None:
     """The provider's words without keys; None when there are too many, or they can't be unpacked."""
-    raw = await read(answer, _ERROR_BYTES, call.came)
+    raw = await read_whole(answer, _ERROR_BYTES, call.came)
     packing = answer.headers.get(hdrs.CONTENT_ENCODING, "identity").lower()
     body = unpacked(raw, packing, _ERROR_BYTES) if raw is not None else None
     return None if body is None else redacted(body, way.secret.redact_all)

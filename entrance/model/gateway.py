@@ -173,9 +173,8 @@ class ModelGateway:
         except SandgateError as error:
             log.warning("provider_key_unusable", provider=provider.name, error=str(error))
             return refuse(dialect, dialect.stop, "no_key", call.fail("no_key"))
-        query = {name: request.query[name] for name in request.query if name in dialect.query}
-        url += f"?{urlencode(query)}" if query else ""
-        way = Way(dialect, url, onward(request.headers, dialect.headers), secret)
+        passed = onward(request.headers, dialect.headers)
+        way = Way(dialect, url + _query(request, dialect), passed, secret)
         return await self._upstream.relay(request, call, way)
 
     async def _turned_away(
@@ -194,6 +193,14 @@ class ModelGateway:
 @lru_cache(maxsize=256)
 def _request(url: str) -> Request:
     return Request.to("POST", url)
+
+
+def _query(request: web.Request, dialect: Dialect) -> str:
+    """What is passed on of the request's query, with its question mark; empty for nothing."""
+    if not request.query_string:
+        return ""
+    passed = {name: request.query[name] for name in request.query if name in dialect.query}
+    return f"?{urlencode(passed)}" if passed else ""
 
 
 async def _body_of(request: web.Request, counter: _Counter) -> bytes:

@@ -30,16 +30,16 @@ def onward(headers: Mapping[str, str], more: frozenset[str]) -> dict[str, str]:
     `more`: those that the dialect lets pass besides.
     """
     wanted = _ONWARD | more
-    passed = {name.lower(): value for name, value in headers.items() if name.lower() in wanted}
+    passed = {low: value for name, value in headers.items() if (low := name.lower()) in wanted}
     return passed | {"content-type": "application/json", "accept-encoding": "identity"}
 
 
 def back(headers: Mapping[str, str]) -> dict[str, str]:
     """The provider's headers that come back to the client."""
     return {
-        name.lower(): value
+        low: value
         for name, value in headers.items()
-        if name.lower() in _BACK or name.lower().startswith(_BACK_PREFIXES)
+        if (low := name.lower()) in _BACK or low.startswith(_BACK_PREFIXES)
     }
 
 

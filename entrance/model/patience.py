@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 
 import aiohttp
@@ -9,27 +10,36 @@ import aiohttp
 from entrance.model.call import Call
 
 
-class Patience:
-    """While it is entered, a wait for the next piece of `answer` may take `silence_s` and no longer.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a wait for the next piece of a stream may take, and how long the stream."""
 
-    Then the wait ends by a TimeoutError. When the wait began is up to whoever waits (`call`): a
-    client that is slow to take what it is sent is not the provider's silence. Streams are many and
-    their events too: the timer looks at the clock now and then, and is not set anew for each.
+    silence_s: float
+    whole_s: float
+
+
+class Patience:
+    """While it is entered, a wait for more of `answer` ends by a TimeoutError at its limits.
+
+    When the wait began is up to whoever waits (`call`): a client that is slow to take what it is
+    sent is not the provider's silence. Streams are many and their events too: the timer looks at
+    the clock now and then, and is not set anew for each.
     """
 
     def __init__(
         self,
         call: Call,
         answer: aiohttp.ClientResponse,
-        silence_s: float,
+        limits: Limits,
         clock: Callable[[], float],
     ) -> None:
         self._call = call
         self._answer = answer
-        self._silence_s = silence_s
+        self._limits = limits
         self._clock = clock
+        self._ends = clock() + limits.whole_s
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(silence_s, self._look)
+        self._timer = self._loop.call_later(self._left_s(), self._look)
 
     def __enter__(self) -> None:
         """Entered already."""
@@ -42,10 +52,15 @@ class Patience:
     ) -> None:
         self._timer.cancel()
 
+    def _left_s(self) -> float:
+        """How long it may still be before there is something to be given up."""
+        now = self._clock()
+        since = now if self._call.waits_since is None else self._call.waits_since
+        return min(since + self._limits.silence_s, self._ends) - now
+
     def _look(self) -> None:
-        since = self._call.waits_since
-        waited_s = 0.0 if since is None else self._clock() - since
-        if waited_s < self._silence_s:
-            self._timer = self._loop.call_later(self._silence_s - waited_s, self._look)
+        left_s = self._left_s()
+        if left_s > 0:
+            self._timer = self._loop.call_later(left_s, self._look)
         else:
-            self._answer.content.set_exception(TimeoutError("the provider fell silent"))
+            self._answer.content.set_exception(TimeoutError("the provider took too long"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from importlib.resources import files
 
 import yaml
@@ -98,7 +99,7 @@ def read_prices(text: str) -> PriceList:
     """A price list in YAML. Raises: ValueError that says what is wrong in it, and where."""
     # Numbers are read as text: 0.1 as a float is not a tenth.
     try:
-        data = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - it makes nothing but text
+        data = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - it makes nothing but text
     except yaml.YAMLError as error:
         raise ValueError(f"the price list is no YAML: {error}") from error
     try:
@@ -109,6 +110,7 @@ def read_prices(text: str) -> PriceList:
         raise ValueError(f"{where or 'the list'}: {first['msg']}") from error
 
 
+@cache
 def shipped_prices() -> PriceList:
     """The list that comes with Sandgate."""
     return read_prices(files("entrance.model").joinpath("prices.yaml").read_text("utf-8"))

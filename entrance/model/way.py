@@ -8,7 +8,6 @@ import aiohttp
 import orjson
 from aiohttp import web
 
-from entrance.log.body_hash import BodyHash
 from entrance.model.dialects import Dialect
 from entrance.model.headers import back
 from entrance.model.redaction import clean
@@ -44,15 +43,8 @@ def headers_back(answer: aiohttp.ClientResponse, way: Way) -> dict[str, str]:
     """The provider's headers that the client gets, without anything that looks like a key."""
     failed = answer.status >= HTTPStatus.MULTIPLE_CHOICES
     redact = way.secret.redact_all if failed else way.secret.redact
-    return {name: clean(value, redact) for name, value in back(answer.headers).items()}
-
-
-async def read(answer: aiohttp.ClientResponse, limit: int, came: BodyHash) -> bytes | None:
-    """The whole body, or None when it is longer than `limit` bytes. `came` is fed with it."""
-    body = bytearray()
-    async for chunk in answer.content.iter_any():
-        came.feed(chunk)
-        body += chunk
-        if len(body) > limit:
-            return None
-    return bytes(body)
+    passed = back(answer.headers)
+    values = "\n".join(passed.values())
+    if clean(values, redact) == values:  # as nearly always
+        return passed
+    return {name: clean(value, redact) for name, value in passed.items()}

@@ -14,8 +14,6 @@ import re
 import resource
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -23,7 +21,9 @@ from time import perf_counter
 
 import aiohttp
 
+from tests.bench.disk import disk_s
 from tests.bench.model_parts import body
+from tests.bench.processes import cpu_s, part
 from tests.servers.anthropic import KEY
 
 TARGETS = {
@@ -34,6 +34,7 @@ TARGETS = {
 }
 """At most, but for the events per second: through the door over direct, at least."""
 STREAMS, EVENTS_PER_S = 50, 50
+PARTS = "tests.bench.model_parts"
 PAUSE_S = 0.02
 """Nobody asks a model again in the moment in which the last answer is being counted."""
 _STAMP = re.compile(rb"@([0-9.]+)@")
@@ -106,12 +107,6 @@ async def live(http: aiohttp.ClientSession, way: Way, count: int) -> list[float]
     return delays[EVENTS_PER_S:]
 
 
-def cpu_s(pid: int) -> float:
-    """Seconds of processor that a process has used."""
-    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
-
-
 async def take(
     http: aiohttp.ClientSession, ways: dict[str, Way], pid: int, given: argparse.Namespace
 ) -> Taken:
@@ -151,41 +146,14 @@ async def live_streams(
     return [delay for stream in streams for delay in stream.result()], share
 
 
-@asynccontextmanager
-async def part(*arguments: str) -> AsyncIterator[tuple[int, Sequence[str]]]:
-    """A process of the bench: its pid, and what it says first."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.bench.model_parts", *arguments, stdout=asyncio.subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(60):
-            told = (await process.stdout.readline()).decode().split()
-        yield process.pid, told
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-async def disk_s(home: Path) -> float:
-    """Seconds that the disk takes to keep one line: the record of each call waits for it."""
-    took: list[float] = []
-    with (home / "line").open("ab") as file:
-        for _ in range(40):
-            await asyncio.sleep(PAUSE_S)
-            file.write(b"x" * 600)
-            file.flush()
-            begun = perf_counter()
-            os.fdatasync(file.fileno())
-            took.append(perf_counter() - begun)
-    return median(took)
-
-
 async def measure(home: Path, given: argparse.Namespace) -> Taken:
     """Start both processes and measure."""
-    async with part("upstream") as (_, [port]):
+    async with part(PARTS, "upstream") as (_, [port]):
         url = f"http://127.0.0.1:{port}"
-        async with part("door", "--upstream", url, "--home", str(home)) as (pid, [at, token]):
+        async with part(PARTS, "door", "--upstream", url, "--home", str(home)) as (
+            pid,
+            [at, token],
+        ):
             ways = {
                 "direct": Way(f"{url}/v1/messages", KEY),
                 "door": Way(f"http://127.0.0.1:{at}/model/anthropic/v1/messages", token),

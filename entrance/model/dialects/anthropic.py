@@ -9,7 +9,7 @@ import orjson
 from entrance.answers import error_body
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
-from entrance.model.dialects.anthropic_rules import images, troubles
+from entrance.model.dialects.anthropic_rules import all_blocks, images, troubles
 from entrance.model.dialects.faults import ANTHROPIC
 from entrance.model.dialects.reading import (
     count,
@@ -24,6 +24,7 @@ from entrance.model.dialects.stream import Stream
 from entrance.model.dialects.trouble import fault_in
 from entrance.model.tokens import Tokens, tokens_in
 
+_NO_TEXT = frozenset({"type", "signature"})
 _ENDPOINTS = {
     "/v1/messages": Endpoint("/v1/messages"),
     "/v1/messages/count_tokens": Endpoint("/v1/messages/count_tokens", metered=False),
@@ -49,11 +50,11 @@ class Anthropic:
         """
         del endpoint
         asked = request_in(raw)
-        model = model_in(asked)
-        trouble = next(troubles(asked), "")
+        model, blocks = model_in(asked), all_blocks(asked)
+        trouble = next(troubles(asked, blocks), "")
         if trouble:
             return Deny(trouble)
-        body, pictures = orjson.dumps(asked), images(asked)
+        body, pictures = orjson.dumps(asked), images(blocks)
         return Asked(
             model,
             asked.get("stream") is True,
@@ -89,8 +90,8 @@ class AnthropicMeter(Stream):
 
     def __init__(self, guess: Tokens) -> None:
         super().__init__()
-        self._guess = guess
         self._usage: dict[str, Any] = {}
+        self._told = guess
         self._delta_bytes = 0
         self._final = False
 
@@ -101,9 +102,8 @@ class AnthropicMeter(Stream):
     @property
     def tokens(self) -> Tokens:
         self.catch_up()
-        told = _tokens(self._usage) if self._usage else self._guess
         guess = 0 if self._final else tokens_in(self._delta_bytes)
-        return told if told.output >= guess else replace(told, output=guess)
+        return self._told if self._told.output >= guess else replace(self._told, output=guess)
 
     @property
     def final(self) -> bool:
@@ -129,6 +129,8 @@ class AnthropicMeter(Stream):
     def _add(self, holder: Mapping[str, Any]) -> None:
         told = part(holder, "usage")
         self._usage |= {key: value for key, value in told.items() if value is not None}
+        if self._usage:
+            self._told = _tokens(self._usage)
 
 
 def _caches(body: bytes) -> Literal["no", "yes", "long"]:
@@ -162,8 +164,8 @@ def _length(delta: Any) -> int:
     """The bytes of a delta's text, thinking or JSON, whatever it is called."""
     if not isinstance(delta, dict):
         return 0
-    return sum(
-        len(value.encode())
-        for key, value in delta.items()
-        if isinstance(value, str) and key not in {"type", "signature"}
-    )
+    size = 0
+    for key, value in delta.items():
+        if isinstance(value, str) and key not in _NO_TEXT:
+            size += len(value.encode())
+    return size

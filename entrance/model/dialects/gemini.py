@@ -14,7 +14,7 @@ import orjson
 from entrance.decision import Deny
 from entrance.model.dialects import Asked, Endpoint
 from entrance.model.dialects.faults import GEMINI
-from entrance.model.dialects.gemini_rules import pictures, plain_names, troubles
+from entrance.model.dialects.gemini_rules import all_parts, pictures, plain_names, troubles
 from entrance.model.dialects.reading import count, limit, part, parts, request_in, usage_in
 from entrance.model.dialects.stream import Stream
 from entrance.model.dialects.trouble import fault_in
@@ -63,10 +63,11 @@ class Gemini:
         Raises: ValueError, TypeError when it is not a request of this dialect.
         """
         asked = plain_names(request_in(raw))
-        trouble = next(troubles(asked), "")
+        pieces = all_parts(asked)
+        trouble = next(troubles(asked, pieces), "")
         if trouble:
             return Deny(trouble)
-        images = pictures(asked)
+        images = pictures(pieces)
         return Asked(
             endpoint.model,
             endpoint.streams,
@@ -126,7 +127,7 @@ class GeminiMeter(Stream):
         usage = part(event, "usageMetadata")
         if usage:
             self._told = _tokens(usage)
-        candidates = list(parts(event.get("candidates")))
+        candidates = parts(event.get("candidates"))
         for candidate in candidates:
             self._bytes += sum(map(_length, parts(part(candidate, "content").get("parts"))))
         ended = any(candidate.get("finishReason") for candidate in candidates)

@@ -6,7 +6,7 @@ sound and film, which are billed at other prices. Names come in two spellings, `
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from entrance.model.dialects.reading import part, parts
@@ -62,23 +62,24 @@ _OWN = frozenset({"args", "response", "parameters", "parametersJsonSchema", "res
 
 def plain_names(value: Any) -> Any:
     """The request with its names in one spelling. Raises: ValueError when two become one."""
-    match value:
-        case list():
-            return [plain_names(item) for item in value]
-        case dict():
-            named = {_camel(key): (key, item) for key, item in value.items()}
-            if len(named) != len(value):
-                raise ValueError("a name is given twice, in two spellings")
-            return {
-                name: item if _is_own(name) else plain_names(item)
-                for name, (_, item) in named.items()
-            }
-        case _:
-            return value
+    if isinstance(value, list):
+        return [plain_names(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    plain: dict[str, Any] = {}
+    for key, item in value.items():
+        name = _camel(key)
+        plain[name] = item if isinstance(item, str) or _is_own(name) else plain_names(item)
+    if len(plain) != len(value):
+        raise ValueError("a name is given twice, in two spellings")
+    return plain
 
 
-def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
-    """Why a request is not let through: sentences that its sender can act on; none if it is."""
+def troubles(asked: Mapping[str, Any], pieces: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Why a request is not let through: sentences that its sender can act on; none if it is.
+
+    `pieces`: what `all_parts` finds in it.
+    """
     yield from key_troubles(asked, PLAIN_KEYS, PLAIN_VALUES)
     config = {
         key: value
@@ -87,18 +88,17 @@ def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
     }
     yield from key_troubles(config, CONFIG_KEYS, CONFIG_VALUES, "generationConfig.")
     yield from key_troubles(part(asked, "toolConfig"), TOOL_CONFIG_KEYS, {}, "toolConfig.")
-    tools = asked.get("tools")
-    for tool in parts([tools] if isinstance(tools, dict) else tools):
+    for tool in _one_or_more(asked.get("tools")):
         for key, value in tool.items():
             if key not in TOOL_KEYS and value is not None:
                 yield f"the tool {key:.60} is not let through: it runs at the provider"
-    for piece in all_parts(asked):
+    for piece in pieces:
         yield from _part_troubles(piece)
 
 
-def pictures(asked: Mapping[str, Any]) -> list[int]:
+def pictures(pieces: Iterable[Mapping[str, Any]]) -> list[int]:
     """The lengths of a request's pictures, in bytes of its body."""
-    inline = (part(piece, "inlineData") for piece in all_parts(asked))
+    inline = [part(piece, "inlineData") for piece in pieces if "inlineData" in piece]
     return [
         len(data)
         for blob in inline
@@ -107,29 +107,36 @@ def pictures(asked: Mapping[str, Any]) -> list[int]:
     ]
 
 
-def all_parts(asked: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def all_parts(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Every part of every content, and of the functions' results."""
-    contents = asked.get("contents")
-    instruction = asked.get("systemInstruction")
-    for holder in (contents, instruction):
-        for content in parts([holder] if isinstance(holder, dict) else holder):
-            pieces = content.get("parts")
-            for piece in parts([pieces] if isinstance(pieces, dict) else pieces):
-                yield piece
-                yield from parts(part(piece, "functionResponse").get("parts"))
+    found: list[Mapping[str, Any]] = []
+    for holder in (asked.get("contents"), asked.get("systemInstruction")):
+        for content in _one_or_more(holder):
+            for piece in _one_or_more(content.get("parts")):
+                found.append(piece)
+                if "functionResponse" in piece:
+                    found += parts(part(piece, "functionResponse").get("parts"))
+    return found
 
 
-def _part_troubles(piece: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in piece.items():
-        if key not in PART_KEYS and value not in EMPTY:
-            yield f"a part with `{key:.60}` is not let through: send the content itself, in the part"
-    blob = part(piece, "inlineData")
+def _one_or_more(holder: Any) -> Sequence[Mapping[str, Any]]:
+    return [holder] if isinstance(holder, dict) else parts(holder)
+
+
+def _part_troubles(piece: Mapping[str, Any]) -> Sequence[str]:
+    unknown = [key for key, value in piece.items() if key not in PART_KEYS and value not in EMPTY]
+    if unknown:
+        return [
+            f"a part with `{unknown[0]:.60}` is not let through: send the content itself, in the part"
+        ]
+    blob = part(piece, "inlineData") if "inlineData" in piece else {}
     if blob and not str(blob.get("mimeType")).startswith(MIME_TYPES):
-        yield f"{blob.get('mimeType')!s:.60} is not let through: it has another price"
+        return [f"{blob.get('mimeType')!s:.60} is not let through: it has another price"]
+    return ()
 
 
 def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
+    return _SNAKE.sub(lambda found: found[1].upper(), name) if "_" in name else name
 
 
 def _is_own(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Counts and parts out of JSON that may be anything at all [pure]."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -54,10 +54,11 @@ def part(holder: Any, key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def parts(items: Any) -> Iterator[Mapping[str, Any]]:
+def parts(items: Any) -> Sequence[Mapping[str, Any]]:
     """Every object in a list; none when it is no list."""
-    if isinstance(items, list):
-        yield from (item for item in items if isinstance(item, dict))
+    if not isinstance(items, list):
+        return ()
+    return [item for item in items if isinstance(item, dict)]
 
 
 def limit(asked: Mapping[str, Any], key: str) -> int | None:

@@ -4,7 +4,7 @@ No tool that runs at the provider, nothing that it would fetch, nothing that it 
 answers, stored answers, conversations, prompts and files.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from entrance.model.dialects.openai import SHARED_KEYS, SHARED_VALUES, tool_troubles
@@ -95,29 +95,35 @@ def troubles(asked: Mapping[str, Any]) -> Iterator[str]:
 
 def pictures(asked: Mapping[str, Any]) -> list[int]:
     """The lengths of a request's pictures, in bytes of its body."""
-    found = (
-        picture_bytes(piece.get("image_url"))
+    links = [
+        piece["image_url"]
         for item in parts(asked.get("input"))
         for piece in _pieces(item)
-    )
-    return [size for size in found if size]
+        if "image_url" in piece
+    ]
+    return [size for size in map(picture_bytes, links) if size]
 
 
 def _item_troubles(item: Mapping[str, Any]) -> Iterator[str]:
     if item.get("type") is not None:
         yield from kind_troubles(item, ITEMS, "item")
-    if part(item, "environment").get("type") not in {None, "local"}:
+    if "environment" in item and part(item, "environment").get("type") not in {None, "local"}:
         yield "`environment` may only be local here: anything else runs at the provider"
-    yield from tool_troubles(item.get("tools"), LOCAL_TOOLS)
+    if "tools" in item:
+        yield from tool_troubles(item["tools"], LOCAL_TOOLS)
     for piece in _pieces(item):
         if piece.get("type") is not None:
             yield from kind_troubles(piece, PARTS, "content")
         yield from link_troubles(piece, LINKS)
 
 
-def _pieces(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _pieces(item: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The parts of a message, of a tool's result, of a summary."""
+    found: list[Mapping[str, Any]] = []
     for key in ("content", "output", "summary"):
-        yield from parts(item.get(key))
-        if isinstance(item.get(key), dict):
-            yield item[key]
+        held = item.get(key)
+        if isinstance(held, list):
+            found += parts(held)
+        elif isinstance(held, dict):
+            found.append(held)
+    return found

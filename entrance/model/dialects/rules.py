@@ -3,9 +3,11 @@
 RULES: what is not named in a table is refused. A new key of an API is let through by adding it to
 a table, with a thought about it: does the provider reach out, look something up or keep something
 for the run, call another model, or bill it at another price?
+
+A conversation has thousands of parts: what is asked of each is answered by a list, empty for most.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 EMPTY: tuple[Any, ...] = (None, [], "", {})
@@ -31,25 +33,27 @@ def key_troubles(
             yield f"`{name}` may only be {words} here: anything else is kept, runs or costs more"
 
 
-def kind_troubles(holder: Mapping[str, Any], allowed: Collection[str], what: str) -> Iterator[str]:
+def kind_troubles(holder: Mapping[str, Any], allowed: Collection[str], what: str) -> Sequence[str]:
     """Why a typed object is not let through."""
     kind = holder.get("type")
-    if not isinstance(kind, str) or kind not in allowed:
-        yield f"the {what} type {kind!s:.60} is not let through: it runs or is kept at the provider"
+    if isinstance(kind, str) and kind in allowed:
+        return ()
+    return [f"the {what} type {kind!s:.60} is not let through: it runs or is kept at the provider"]
 
 
-def link_troubles(holder: Mapping[str, Any], links: Collection[str]) -> Iterator[str]:
+def link_troubles(holder: Mapping[str, Any], links: Collection[str]) -> Sequence[str]:
     """Why an object is not let through that has the provider fetch something."""
-    for key in links:
-        value = holder.get(key)
-        if value in EMPTY or (isinstance(value, str) and value.startswith("data:")):
-            continue
-        yield f"`{key}` is not let through: send the content itself"
+    fetched = [key for key in links if key in holder and not _is_at_hand(holder[key])]
+    return [f"`{key}` is not let through: send the content itself" for key in fetched]
 
 
 def picture_bytes(link: Any) -> int:
     """How long a picture is that stands in the request itself; 0 for none."""
     return len(link) if isinstance(link, str) and link.startswith("data:image/") else 0
+
+
+def _is_at_hand(link: Any) -> bool:
+    return link in EMPTY or (isinstance(link, str) and link.startswith("data:"))
 
 
 def _is_one_of(value: Any, allowed: frozenset[Any]) -> bool:

@@ -44,11 +44,9 @@ def each(events: bytes) -> Iterator[bytes]:
         yield events[start:]
 
 
-def data_of(events: bytes) -> Iterator[bytes]:
+def data_of(events: bytes) -> list[bytes]:
     """The data of each line that has any. (Providers send one line of JSON an event.)"""
-    for line in events.splitlines():
-        if line.startswith(b"data:"):
-            yield line[5:].strip()
+    return [line[5:].strip() for line in events.splitlines() if line.startswith(b"data:")]
 
 
 def _end_of(buffer: bytearray, mark: bytes) -> int:

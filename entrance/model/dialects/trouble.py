@@ -75,10 +75,10 @@ def fault_in(told: Any) -> Fault:
     An object `error` with `type`, `code`, `status` and `details`, alone in a list, or in the
     response that failed; or the same without an object around it.
     """
-    holder = next(parts(told), {}) if isinstance(told, list) else told
+    holder = next(iter(parts(told)), {}) if isinstance(told, list) else told
     error = part(holder, "error") or part(part(holder, "response"), "error")
     error = error or (holder if isinstance(holder, dict) else {})
-    details = list(parts(error.get("details")))
+    details = parts(error.get("details"))
     named = [*(one.get("reason") for one in details), *map(error.get, ("code", "type", "status"))]
     delays = (_SECONDS.fullmatch(str(one.get("retryDelay"))) for one in details)
     message = error.get("message")

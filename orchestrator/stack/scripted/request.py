@@ -1,10 +1,18 @@
 """What a harness asks of the model, in no provider's words."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from orchestrator.stack.scripted.summaries import SoFar
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""A tool's, as all providers take it."""
+
+
+class NotUnderstood(Exception):
+    """The request is not one of the protocol's. The message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +85,14 @@ class Request:
     forms: Mapping[str, Form] = field(default_factory=dict)
     wants_usage: bool = True
 
+    def __post_init__(self) -> None:
+        """Raises: NotUnderstood, where providers refuse a tool's name."""
+        for name in self.tools:
+            own = self.forms[name].name if name in self.forms else name
+            if not _NAME.fullmatch(own):
+                raise NotUnderstood(f"tools: {own!r} is not 1 to 64 of A-Z, a-z, 0-9, _ and -")
+
     @property
     def prompt_number(self) -> int:
         """How many prompts there are so far, the newest included; summaries are none."""
         return sum(not prompt.so_far for prompt in self.prompts)
-
-
-class NotUnderstood(Exception):
-    """The request is not one of the protocol's. The message says what is wrong with it."""

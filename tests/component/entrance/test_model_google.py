@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 from google import genai
 from google.genai import errors, types
+from yarl import URL
 
 from entrance.ports import Usage
 from tests.servers import google
@@ -63,6 +64,17 @@ async def test_an_answer_is_streamed_and_metered_by_its_last_word(
     assert model.got[0].path == f"/v1/models/{google.MODEL}:streamGenerateContent?alt=sse"
     await until(lambda: RUN in door.meter.usage)
     assert door.meter.usage[RUN] == USED
+
+
+async def test_a_parameter_that_is_given_twice_goes_on_as_it_was_judged(
+    door: Door, model: ModelServer, http: ClientSession
+) -> None:
+    model.answer = streaming(google.chunks())
+    path = f"/v1/models/{google.MODEL}:streamGenerateContent?alt=sse"
+    url = URL(f"{door.url}/model/google{path}&alt=json", encoded=True)
+    async with http.post(url, json=BODY, headers=door.bearer) as answer:
+        assert answer.status == 200
+    assert model.got[0].path == path
 
 
 async def test_an_empty_budget_is_a_403_that_the_sdk_understands(

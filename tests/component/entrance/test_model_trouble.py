@@ -176,6 +176,29 @@ async def test_a_provider_that_falls_silent_is_given_up(
     assert door.meter.usage[RUN].input_tokens > 0
 
 
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_provider_that_falls_silent_in_what_is_no_stream_is_given_up(
+    tmp_path: Path, model: ModelServer, http: ClientSession, status: int
+) -> None:
+    async def begins(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=status, headers={"content-type": "application/json"})
+        await response.prepare(request)
+        await response.write(b'{"type":')
+        await asyncio.Event().wait()
+        return response
+
+    model.answer = begins
+    async with (
+        open_door(tmp_path, model, silence_s=0.2) as door,
+        http.post(
+            f"{door.url}/model/anthropic/v1/messages",
+            json=HELLO | {"stream": True},
+            headers=door.bearer,
+        ) as answer,
+    ):
+        assert (answer.status, "fell silent" in await answer.text()) == (502, True)
+
+
 @every_dialect
 async def test_a_stream_that_just_ends_has_broken_off(
     door: Door, model: ModelServer, http: ClientSession, case: Case
@@ -289,6 +312,7 @@ async def test_when_to_ask_again_is_in_the_record_wherever_it_is_told(
 async def test_a_limit_that_lifts_late_is_the_end(
     door: Door, model: ModelServer, http: ClientSession, case: Case
 ) -> None:
+    """CASE-97."""
     model.answer = limit({"retry-after": "3600"})
     async with http.post(
         f"{door.url}/model/{case.path}", json=case.body, headers=door.bearer

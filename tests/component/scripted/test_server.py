@@ -63,6 +63,13 @@ def with_result(message: anthropic.types.Message, text: str) -> list[Any]:
     ]
 
 
+async def test_a_tools_name_that_providers_do_not_take_is_refused() -> None:
+    tools: Any = [{"name": "x" * 65, "input_schema": {"type": "object"}}]
+    async with served(SCENARIO) as url, anthropic.AsyncAnthropic(base_url=url, api_key="k") as sdk:
+        with pytest.raises(anthropic.BadRequestError, match="1 to 64"):
+            await sdk.messages.create(model="m", max_tokens=9, messages=[START], tools=tools)
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_the_sdk_is_led_through_a_conversation(stream: bool) -> None:  # noqa: FBT001 - a table
     """CASE-103: both ways of asking are answered, with the same."""

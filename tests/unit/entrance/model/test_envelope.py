@@ -87,7 +87,7 @@ class Calls(RuleBasedStateMachine):
 
     @rule(worst=AMOUNTS, least=AMOUNTS)
     def begins(self, worst: Decimal, least: Decimal) -> None:
-        pots = zip(self.limits, self.accounts, strict=True)
+        pots = list(zip(self.limits, self.accounts, strict=True))
         drawn = draw(Claim(max(worst, least), least), pots)
         if isinstance(drawn, Granted):
             self.accounts = [account.reserve(drawn.usd) for account in self.accounts]

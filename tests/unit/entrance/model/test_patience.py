@@ -10,7 +10,7 @@ import pytest
 from entrance.model.budgets import Reservation
 from entrance.model.call import Call
 from entrance.model.dialects import Asked, Endpoint
-from entrance.model.patience import Patience
+from entrance.model.patience import Limits, Patience
 from entrance.session import RunId, Session, TaskId
 from tests.waiting import until
 
@@ -48,9 +48,9 @@ async def call() -> Call:
     return Call(SESSION, "a:m", Endpoint("/p"), asked, recorded(), Reservation(SESSION, Decimal(0)))
 
 
-def patience(call: Call, answer: Answer, now: list[float]) -> Patience:
+def patience(call: Call, answer: Answer, now: list[float], whole_s: float = 60) -> Patience:
     given = cast("aiohttp.ClientResponse", cast("Any", answer))
-    return Patience(call, given, 0.01, lambda: now[0])
+    return Patience(call, given, Limits(0.01, whole_s), lambda: now[0])
 
 
 async def test_a_wait_that_is_too_long_ends(call: Call) -> None:
@@ -82,3 +82,11 @@ async def test_what_is_over_is_left_alone(call: Call) -> None:
         pass
     await asyncio.sleep(0.03)
     assert answer.content.error is None
+
+
+async def test_a_stream_that_goes_on_for_too_long_ends(call: Call) -> None:
+    answer, now, call.waits_since = Answer(), [5.0], 5.0
+    with patience(call, answer, now, whole_s=1):
+        call.waits_since = now[0] = 6.0
+        await until(lambda: answer.content.error is not None)
+    assert isinstance(answer.content.error, TimeoutError)

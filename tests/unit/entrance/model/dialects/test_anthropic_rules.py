@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from entrance.model.dialects.anthropic_rules import troubles
+from entrance.model.dialects.anthropic_rules import all_blocks, troubles
 
 PLAIN: dict[str, Any] = {
     "model": "m",
@@ -51,7 +51,8 @@ PLAIN: dict[str, Any] = {
 
 
 def said(**changes: Any) -> str:
-    return "; ".join(troubles(PLAIN | changes))
+    asked = PLAIN | changes
+    return "; ".join(troubles(asked, all_blocks(asked)))
 
 
 def content(block: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from entrance.model.dialects.gemini_rules import plain_names, troubles
+from entrance.model.dialects.gemini_rules import all_parts, plain_names, troubles
 
 PLAIN: dict[str, Any] = {
     "contents": [
@@ -34,7 +34,8 @@ PLAIN: dict[str, Any] = {
 
 
 def said(**changes: Any) -> str:
-    return "; ".join(troubles(plain_names(PLAIN | changes)))
+    asked = plain_names(PLAIN | changes)
+    return "; ".join(troubles(asked, all_parts(asked)))
 
 
 def test_what_a_client_sends_is_let_through() -> None:
