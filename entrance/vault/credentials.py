@@ -6,26 +6,24 @@ client says about the host is looked at (CASE-22).
 """
 
 import base64
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from entrance.decision import Allow, Deny
+from entrance.errors import Forbidden
 from entrance.vault.forms import forms_of
 from entrance.vault.kinds import GIT_PATHS, KINDS, SchemeName
+from entrance.vault.places import HOST, canonical, is_same_place, path_matches
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HOST = re.compile(r"(http://)?([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
+_CLIENT = re.compile(r"[!-~]{1,500}")
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_PATH = re.compile(
-    r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%(?!0|1|25|2E|2F|5C|7F)[0-9A-F]{2})*", re.IGNORECASE
-)
-"""Encoded control characters, dots, slashes and percent signs could be read in two ways."""
 
-_PORTS = {"https": 443, "http": 80}
 _NAMED = frozenset({"basic", "header", "git-host", "app-jwt"})
 
 
@@ -42,42 +40,71 @@ class Binding:
     methods: frozenset[str]
     paths: tuple[str, ...]
     argument: str = ""
-    """The user name of `basic` and `git-host`, the header's name of `header`, the App of `app-jwt`."""
+    """The user name of `basic` and `git-host`, the header's name of `header`, the App of `app-jwt`,
+    the client's id of `oauth-client`."""
+    issuer: str = ""
+    """Of `oauth-client`: the URL of the authorization server, the only place that sees the secret."""
+    scopes: tuple[str, ...] = ()
+    """Of `oauth-client`: those that are asked for; empty: those that the server wants."""
 
     def __post_init__(self) -> None:
         if not (self.hosts and self.methods and self.paths):
             raise ValueError("a secret needs hosts, methods and paths: it never goes everywhere")
         for host in self.hosts:
-            if not _HOST.fullmatch(host):
+            if not HOST.fullmatch(host):
                 raise ValueError(f"{host!r} is not an exact host: write host or host:port")
         if any(not method.isupper() or not method.isalpha() for method in self.methods):
             raise ValueError("methods are words like GET and POST")
         if any(not path.startswith("/") for path in self.paths):
             raise ValueError("path patterns start with a slash")
+        self._require_named()
+
+    def _require_named(self) -> None:
         if self.scheme in _NAMED and not _TOKEN.fullmatch(self.argument):
             raise ValueError(f"the scheme {self.scheme} needs a name to go with it")
+        if self.scheme == "oauth-client":
+            self._require_client()
+        elif self.issuer or self.scopes:
+            raise ValueError("an issuer and scopes are for a kind that asks for tokens")
+
+    def _require_client(self) -> None:
+        if not _CLIENT.fullmatch(self.argument):
+            raise ValueError("name the client's id: a word of printable ASCII, as in mcp-oauth:ID")
+        if canonical(f"{self.issuer.rstrip('/')}/x") is None or {"?", "#"} & set(self.issuer):
+            raise ValueError("name the issuer: the exact URL of the authorization server")
+        if not all(_SCOPE.fullmatch(scope) for scope in self.scopes):
+            raise ValueError("a scope is one word of printable ASCII without quotes")
+
+    @property
+    def at_issuer(self) -> "Binding":
+        """Where a client's own secret may go: to its authorization server's host."""
+        place = urlsplit(self.issuer)
+        host = f"http://{place.netloc}" if place.scheme == "http" else place.netloc
+        return Binding("bearer", (host.lower(),), frozenset({"POST"}), ("/**",))
 
     def allows(self, method: str, url: str) -> Allow | Deny:
         """Whether a request may carry the secret. The reason names no part of the secret."""
-        parts = _canonical(url)
+        parts = canonical(url)
         if parts is None:
             return Deny("the address has a form that can't be judged")
-        if not any(_same_place(host, parts) for host in self.hosts):
+        if not any(is_same_place(host, parts) for host in self.hosts):
             return Deny(f"the secret is not for {parts.scheme}://{parts.netloc}")
         if method not in self.methods:
             return Deny(f"the secret is not for {method} requests")
-        if not any(_path_matches(pattern, parts.path) for pattern in self.paths):
+        if not any(path_matches(pattern, parts.path) for pattern in self.paths):
             return Deny(f"the secret is not for the path {parts.path}")
         return Allow()
 
     def to_meta(self) -> dict[str, Any]:
         """As plain JSON values, in a fixed order."""
+        client = {"issuer": self.issuer, "scopes": list(self.scopes)} if self.issuer else {}
         return {
             "scheme": self.scheme,
             "hosts": sorted(self.hosts),
             "methods": sorted(self.methods),
             "paths": sorted(self.paths),
             "argument": self.argument,
+            **client,
         }
 
     @classmethod
@@ -89,13 +116,17 @@ class Binding:
             methods=frozenset(meta["methods"]),
             paths=tuple(meta["paths"]),
             argument=meta["argument"],
+            issuer=meta.get("issuer", ""),
+            scopes=tuple(meta.get("scopes", ())),
         )
 
 
-def binding_of(kind: str, hosts: tuple[str, ...]) -> Binding:
+def binding_of(
+    kind: str, hosts: tuple[str, ...], issuer: str = "", scopes: tuple[str, ...] = ()
+) -> Binding:
     """The binding of a known kind, `KIND` or `KIND:argument` (`git:oauth2` sets the user name).
 
-    Raises: ValueError when there is no such kind, or the hosts are not exact.
+    Raises: ValueError when there is no such kind, the hosts are not exact, or an issuer is missing.
     """
     name, _, argument = kind.partition(":")
     known = KINDS.get(name)
@@ -107,12 +138,14 @@ def binding_of(kind: str, hosts: tuple[str, ...]) -> Binding:
         known.methods,
         known.paths,
         argument or known.argument,
+        issuer,
+        scopes,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret in the clear with its binding. Lives for one request; shows itself to nobody."""
+    """A secret in the clear with its binding; it shows itself to nobody."""
 
     name: str
     binding: Binding
@@ -131,14 +164,16 @@ class Credential:
                 return SecretHeaders({self.binding.argument.lower(): self.value}, self.value)
             case "x-api-key" | "x-goog-api-key" as name:
                 return SecretHeaders({name: self.value}, self.value)
+            case "oauth-client":
+                raise Forbidden(
+                    f"secret {self.name!r} is a client's: only its tokens go to servers"
+                )
 
     def _bearer(self) -> "SecretHeaders":
         return SecretHeaders({"authorization": f"Bearer {self.value}"}, self.value)
 
     def _basic(self) -> "SecretHeaders":
-        pair = f"{self.binding.argument}:{self.value}".encode()
-        encoded = base64.b64encode(pair).decode()
-        return SecretHeaders({"authorization": f"Basic {encoded}"}, self.value, encoded)
+        return basic_of(self.binding.argument, self.value)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a credential is never pickled or copied")
@@ -151,7 +186,19 @@ class SecretHeaders(dict[str, str]):
         super().__init__(headers)
         values = sorted({*hidden, *headers.values()}, key=len, reverse=True)
         self._hidden = tuple(value.encode() for value in values)
-        self._forms: tuple[bytes, ...] = ()
+
+    @cached_property
+    def _forms(self) -> tuple[bytes, ...]:
+        forms = {form for value in self._hidden for form in forms_of(value.decode())}
+        return tuple(sorted(forms, key=len, reverse=True))
+
+    @cached_property
+    def _least(self) -> tuple[bytes, ...]:
+        """The forms of those values that have no other in them: what has any in it has one of these."""
+        values = [
+            one for one in self._hidden if not any(o != one and o in one for o in self._hidden)
+        ]
+        return tuple(form for value in values for form in forms_of(value.decode()))
 
     def redact(self, data: bytes) -> bytes:
         """`data` without the secret, in any of the forms in which it was sent."""
@@ -162,9 +209,8 @@ class SecretHeaders(dict[str, str]):
 
     def redact_all(self, data: bytes) -> bytes:
         """`data` without the secret in any form that somebody may tell it back in; see `forms`."""
-        if not self._forms:
-            forms = {form for value in self._hidden for form in forms_of(value.decode())}
-            self._forms = tuple(sorted(forms, key=len, reverse=True))
+        if not any(form in data for form in self._least):
+            return data
         for form in self._forms:
             if form in data:
                 data = data.replace(form, b"[redacted]")
@@ -179,51 +225,12 @@ class SecretHeaders(dict[str, str]):
         raise TypeError("headers with a secret are never pickled or copied")
 
 
-def _canonical(url: str) -> SplitResult | None:
-    """The URL in parts, host lowered, port explicit; None for any form that could be read twice."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return None
-    default = _PORTS.get(parts.scheme)
-    host = parts.hostname or ""
-    plain = _PATH.fullmatch(parts.path) and not {"", ".", ".."} & set(parts.path[1:].split("/"))
-    if default is None or not host or parts.username is not None or "\\" in url or not plain:
-        return None
-    host = f"[{host}]" if ":" in host else host
-    return parts._replace(netloc=f"{host}:{port or default}")
-
-
-def _same_place(bound: str, asked: SplitResult) -> bool:
-    plain = bound.startswith("http://")
-    host = bound.removeprefix("http://")
-    schemes = {"http"} if plain else {"https", "http"} if _is_loopback(host) else {"https"}
-    if asked.scheme not in schemes:
-        return False
-    has_port = re.search(r":[0-9]+$", host.rpartition("]")[2])
-    return asked.netloc == (host if has_port else f"{host}:{_PORTS[asked.scheme]}")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(urlsplit(f"//{host}").hostname or "").is_loopback
-    except ValueError:
-        return False
+def basic_of(user: str, password: str, *hidden: str) -> SecretHeaders:
+    """A user and its password. `hidden`: what besides must not be told back."""
+    encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return SecretHeaders({"authorization": f"Basic {encoded}"}, password, encoded, *hidden)
 
 
 def _is_git(url: str) -> bool:
     path = urlsplit(url).path
-    return any(_path_matches(pattern, path) for pattern in GIT_PATHS)
-
-
-def _path_matches(pattern: str, path: str) -> bool:
-    return _segments_match(pattern[1:].split("/"), path[1:].split("/"))
-
-
-def _segments_match(pattern: list[str], path: list[str]) -> bool:
-    if not pattern:
-        return not path
-    if pattern[0] == "**":
-        return any(_segments_match(pattern[1:], path[skip:]) for skip in range(len(path) + 1))
-    return bool(path) and pattern[0] in {"*", path[0]} and _segments_match(pattern[1:], path[1:])
+    return any(path_matches(pattern, path) for pattern in GIT_PATHS)

@@ -6,6 +6,7 @@ in what was packed. Not a secret that is cut up or turned round: that is nobody'
 
 import base64
 import html
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -13,6 +14,9 @@ import orjson
 
 SHORTEST = 8
 """What is shorter is found in ordinary words."""
+_PLAIN = re.compile(r"[A-Za-z0-9._~-]*")
+"""Nobody escapes these."""
+_URLSAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def forms_of(value: str) -> tuple[bytes, ...]:
@@ -23,9 +27,10 @@ def forms_of(value: str) -> tuple[bytes, ...]:
 def _escaped(value: str) -> Iterator[bytes]:
     raw = value.encode()
     yield raw
-    yield quote(value, safe="").encode()
-    yield html.escape(value).encode()
-    yield orjson.dumps(value)[1:-1]
+    if not _PLAIN.fullmatch(value):
+        yield quote(value, safe="").encode()
+        yield html.escape(value).encode()
+        yield orjson.dumps(value)[1:-1]
     yield raw.hex().encode()
     yield raw.hex().upper().encode()
 
@@ -35,7 +40,7 @@ def _packed(raw: bytes) -> Iterator[bytes]:
     for before in range(3):
         first = -(-before * 8 // 6)
         last = (before + len(raw)) * 8 // 6
-        for code in (base64.b64encode, base64.urlsafe_b64encode):
-            form = code(bytes(before) + raw)[first:last]
-            if len(form) >= SHORTEST:
-                yield form
+        form = base64.b64encode(bytes(before) + raw)[first:last]
+        if len(form) >= SHORTEST:
+            yield form
+            yield form.translate(_URLSAFE)

@@ -48,6 +48,7 @@ API_HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": 
 REVOKE_PATH = "/**/installation/token"
 _TOKEN = re.compile(r"[!-~]{8,1024}")
 _CHANGES = frozenset({"write", "admin"})
+_WHICH = "repository_selection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,4 +187,6 @@ def _is_narrow(told: Mapping[str, Any], grant: RepoGrant, purpose: Purpose) -> b
     given, repositories = told.get("permissions") or {}, told.get("repositories")
     names = [str(one.get("full_name", "")).lower() for one in repositories or () if one]
     more = {name for name, level in given.items() if level in _CHANGES}
-    return more <= PERMISSIONS[purpose].keys() and names in ([], [grant.full_name.lower()])
+    # Some servers don't list what a token is for, and then say at least whether it is all there is.
+    narrow = names == [grant.full_name.lower()] if names else told.get(_WHICH) != "all"
+    return more <= PERMISSIONS[purpose].keys() and narrow

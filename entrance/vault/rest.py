@@ -1,21 +1,23 @@
-"""One request to a git host's API that carries a secret, and what its answer means.
+"""One request that carries a secret, to a git host's API or for a token, and what its answer means.
 
 Tried once: whoever asks knows what may be asked again. No redirect is followed with a secret.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 import aiohttp
 import orjson
 from aiohttp import hdrs
 
 from entrance.errors import Conflict, Forbidden, Malformed, NotFound, SandgateError, Unavailable
+from entrance.intake import read_whole
 from entrance.vault.credentials import SecretHeaders
 
 TIMEOUT_S = 30.0
@@ -56,6 +58,8 @@ class Asked:
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = None
     timeout_s: float = TIMEOUT_S
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+    """In place of `body`; it may hold a secret."""
 
 
 async def ask(http: aiohttp.ClientSession, asked: Asked, secret: SecretHeaders) -> Answer:
@@ -66,7 +70,10 @@ async def ask(http: aiohttp.ClientSession, asked: Asked, secret: SecretHeaders) 
     """
     headers = {hdrs.ACCEPT: "application/json", **(asked.headers or {}), **secret}
     data = None if asked.body is None else orjson.dumps(asked.body)
-    if data is not None:
+    if asked.form is not None:
+        data = urlencode(asked.form).encode()
+        headers[hdrs.CONTENT_TYPE] = "application/x-www-form-urlencoded"
+    elif data is not None:
         headers[hdrs.CONTENT_TYPE] = "application/json"
     try:
         async with http.request(
@@ -77,23 +84,16 @@ async def ask(http: aiohttp.ClientSession, asked: Asked, secret: SecretHeaders) 
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=asked.timeout_s, sock_connect=CONNECT_S),
         ) as answer:
-            body = await _whole(answer)
+            body = await read_whole(answer, MAX_ANSWER_BYTES)
+            if body is None:
+                raise Malformed(f"the host's answer is larger than {MAX_ANSWER_BYTES} bytes")
             if answer.status // 100 == 2:  # noqa: PLR2004 - the 2xx range
                 return Answer(answer.status, _json(body, asked.what), answer.headers)
-            said = _said(secret.redact_all(body))
+            said = _said(body, secret)
             raise _error(answer.status, answer.headers, asked.what, said)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         why = f"{asked.what}: the host can't be reached or broke off: {type(error).__name__}"
         raise Unavailable(why) from error
-
-
-async def _whole(answer: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in answer.content.iter_any():
-        body += chunk
-        if len(body) > MAX_ANSWER_BYTES:
-            raise Malformed(f"the host's answer is larger than {MAX_ANSWER_BYTES} bytes")
-    return bytes(body)
 
 
 def _json(body: bytes, what: str) -> Any:
@@ -105,8 +105,11 @@ def _json(body: bytes, what: str) -> Any:
         raise Malformed(f"{what}: the host answered what is no JSON; is it its API?") from error
 
 
-def _said(body: bytes) -> str:
-    """What an error's body says, on one line: GitHub, GitLab and Gitea each have a form of their own."""
+def _said(body: bytes, secret: SecretHeaders) -> str:
+    """What an error's body says, on one line, without the secret, however JSON spells it.
+
+    GitHub, GitLab and Gitea each have a form of their own.
+    """
     try:
         read = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -115,7 +118,8 @@ def _said(body: bytes) -> str:
         return ""
     parts = [read.get(name) for name in ("message", "error", "error_description", "errors")]
     text = "; ".join(_flat(part) for part in parts if part)
-    return _CONTROL.sub(" ", text)[:MAX_DETAIL]
+    shown = secret.redact_all(text.encode("utf-8", "replace")).decode()
+    return _CONTROL.sub(" ", shown)[:MAX_DETAIL]
 
 
 def _flat(part: Any) -> str:

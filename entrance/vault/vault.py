@@ -1,6 +1,8 @@
 """The vault: keeps secrets sealed, and puts one on a request only where it may go."""
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -8,10 +10,14 @@ from typing import Any, Protocol
 from entrance.decision import Deny
 from entrance.errors import Forbidden, Malformed, NotFound
 from entrance.vault.app_key import app_token, check_key
+from entrance.vault.client_proof import Proof, check_client_key, is_key, proof_of
 from entrance.vault.credentials import NAME, Binding, Credential, SecretHeaders, binding_of
+from entrance.vault.discovery import IssuerMetadata
+from entrance.vault.forms import forms_of
 from entrance.vault.seal import Keyring, bound_to, seal, unseal
 
 COLLECTION = "secrets"
+GONE = "[redacted]"
 _REMEMBERED = 256
 SHORTEST = 8
 """Characters of a secret: answers are searched for it, so it must not be an ordinary word."""
@@ -74,15 +80,31 @@ class Vault:
         self._store = store
         self._keyring = keyring
         self._now = now
-        self._judged: dict[tuple[str, str], tuple[Sealed, Binding]] = {}
-        """The latest row that was found to be for a request, and its binding: a row never changes."""
+        self._shown: dict[tuple[str, str], tuple[Sealed, SecretHeaders]] = {}
+        """What goes on a request, and the row that it came out of, which never changes."""
+        self._read: dict[str, tuple[Sealed, Binding]] = {}
+        """The latest row of each name, and its binding."""
+        self._learned: dict[str, bytes] = {}
+        """The rows, as sealed, that `_forms` is of."""
+        self._forms: tuple[str, ...] = ()
+        """In every form in which a value may come; the longest first."""
 
-    async def put(self, name: str, value: str, hosts: Sequence[str], kind: str) -> SecretInfo:
+    async def put(
+        self,
+        name: str,
+        value: str,
+        hosts: Sequence[str],
+        kind: str,
+        *,
+        issuer: str = "",
+        scopes: Sequence[str] = (),
+    ) -> SecretInfo:
         """Seal and store a secret, in place of any of the same name. See `binding_of` for `kind`.
 
         Raises: ValueError when name, value, hosts or kind won't do; Unavailable.
         """
-        return await self.put_bound(name, value, binding_of(kind, tuple(hosts)))
+        binding = binding_of(kind, tuple(hosts), issuer, tuple(scopes))
+        return await self.put_bound(name, value, binding)
 
     async def put_bound(self, name: str, value: str, binding: Binding) -> SecretInfo:
         """As `put`, with a binding made by hand. Raises: ValueError, Unavailable."""
@@ -93,6 +115,7 @@ class Vault:
         version, meta = (before.version if before else 0) + 1, binding.to_meta()
         bound = bound_to(COLLECTION, name, version, meta)
         blob = seal(self._keyring, value.encode(), bound)
+        self._shown.clear()
         await self._store.put(Sealed(name, self._keyring.current, version, blob, meta))
         return SecretInfo(name, version, binding)
 
@@ -103,19 +126,61 @@ class Vault:
         Malformed when its row was tampered with; Unavailable.
         """
         row = await self._row(name)
-        binding = self._bound_for(row, method, url)
-        value = self._unsealed(row).decode()
-        if binding.scheme == "app-jwt":
-            value = self._signed(name, binding.argument, value)
-        return Credential(name, binding, value).headers(url)
+        known, headers = self._shown.get((method, url), (None, None))
+        return headers if known is row and headers else self._opened(row, method, url)
+
+    async def as_client(self, name: str, issuer: IssuerMetadata) -> Proof:
+        """What proves a client to its authorization server, when it asks for a token.
+
+        Raises: NotFound; Forbidden when the token would be asked for elsewhere; Malformed;
+        Unavailable.
+        """
+        row = await self._row(name)
+        binding = _binding_in(row)
+        if binding.scheme != "oauth-client" or self._now is None:
+            raise Forbidden(f"secret {name!r} is no client's, or this vault has no clock")
+        decision = binding.at_issuer.allows("POST", issuer.token_endpoint)
+        if isinstance(decision, Deny):
+            raise Forbidden(f"{issuer.issuer} gives tokens at another host: {decision.reason}")
+        value, nonce = self._unsealed(row).decode(), secrets.token_urlsafe(16)
+        return proof_of(binding.argument, value, issuer, self._now(), nonce)
+
+    async def info(self, name: str) -> SecretInfo:
+        """What may be known of a secret. Raises: NotFound, Malformed, Unavailable."""
+        row = await self._row(name)
+        return SecretInfo(row.name, row.version, self._binding_of(row))
 
     async def binding(self, name: str) -> Binding:
         """Where a secret may go. Raises: NotFound, Malformed, Unavailable."""
-        return _binding_in(await self._row(name))
+        return self._binding_of(await self._row(name))
 
     async def delete(self, name: str) -> None:
         """Forget a secret. Raises: Unavailable."""
+        self._shown.clear()
         await self._store.delete(name)
+
+    async def learn(self) -> None:
+        """Take up the values of all secrets, for `redacted`; one that doesn't open is left out.
+
+        Raises: Unavailable; then those that were known stay so.
+        """
+        rows = await self._store.list()
+        sealed = {row.name: row.blob for row in rows}
+        if sealed == self._learned:
+            return
+        forms: set[str] = set()
+        for row in rows:
+            with suppress(Malformed):
+                forms.update(form.decode() for form in forms_of(self._unsealed(row).decode()))
+        self._forms = tuple(sorted(forms, key=len, reverse=True))
+        self._learned = sealed
+
+    def redacted(self, text: str) -> str:
+        """A text that is to be written down, without the values that were learned, in whatever form."""
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, GONE)
+        return text
 
     async def check(self) -> int:
         """How many secrets there are; each opens. Raises: Malformed that names the others, Unavailable."""
@@ -151,18 +216,31 @@ class Vault:
             raise Forbidden(f"secret {name!r}: this vault has no clock, and signs nothing")
         return app_token(app, key, self._now())
 
-    def _bound_for(self, row: Sealed, method: str, url: str) -> Binding:
-        """The row's binding, which allows the request. Raises: Forbidden, Malformed."""
-        judged, binding = self._judged.get((method, url), (None, None))
-        if judged is row and binding is not None:
-            return binding
-        binding = _binding_in(row)
+    def _opened(self, row: Sealed, method: str, url: str) -> SecretHeaders:
+        """The headers of a row, if it is for the request. Raises: Forbidden, Malformed."""
+        binding = self._binding_of(row)
         decision = binding.allows(method, url)
         if isinstance(decision, Deny):
             raise Forbidden(f"secret {row.name!r}: {decision.reason}")
-        if len(self._judged) >= _REMEMBERED:
-            self._judged.clear()
-        self._judged[method, url] = row, binding
+        value = self._unsealed(row).decode()
+        if binding.scheme == "app-jwt":  # each is good for minutes only
+            value = self._signed(row.name, binding.argument, value)
+            return Credential(row.name, binding, value).headers(url)
+        if len(self._shown) >= _REMEMBERED:
+            self._shown.clear()
+        headers = Credential(row.name, binding, value).headers(url)
+        self._shown[method, url] = row, headers
+        return headers
+
+    def _binding_of(self, row: Sealed) -> Binding:
+        """Made once of each row. Raises: Malformed."""
+        read, binding = self._read.get(row.name, (None, None))
+        if read is row and binding is not None:
+            return binding
+        if len(self._read) >= _REMEMBERED:
+            self._read.clear()
+        binding = _binding_in(row)
+        self._read[row.name] = row, binding
         return binding
 
     async def _opens(self, name: str) -> bool:
@@ -190,6 +268,9 @@ def _require_fit(name: str, value: str, binding: Binding) -> None:
     """Raises: ValueError when a value can't be a secret of this kind."""
     if binding.scheme == "app-jwt":
         check_key(name, value)
+        return
+    if binding.scheme == "oauth-client" and is_key(value):
+        check_client_key(name, value)
         return
     if not value or not value.isascii() or not value.isprintable() or value != value.strip():
         raise ValueError(f"the value of {name} must be one line of printable ASCII")

@@ -24,7 +24,7 @@ SHORT = rsa.generate_private_key(65537, 1024)  # noqa: S505 - it must be refused
 URL = "https://api.github.com/repos/team/thing/installation"
 
 
-def test_an_apps_token_is_read_by_another_library_and_lasts_ten_minutes_in_all() -> None:
+def test_an_apps_token_lasts_ten_minutes_in_all() -> None:
     pem, public = app_key()
     token = app_token(APP, pem, NOW)
     claims = jwt.decode(

@@ -100,6 +100,19 @@ def test_git_secrets_open_the_smart_routes_only() -> None:
         pytest.param({"hosts": ("",)}, id="an empty host"),
         pytest.param({"methods": frozenset({"*"})}, id="a wildcard method"),
         pytest.param({"paths": ("v1",)}, id="a path without its slash"),
+        pytest.param({"issuer": "https://id.example"}, id="an issuer that nothing is asked of"),
+        pytest.param({"scheme": "oauth-client", "argument": "me"}, id="a client without issuer"),
+        pytest.param(
+            {"scheme": "oauth-client", "issuer": "https://id.example"}, id="a client without id"
+        ),
+        pytest.param(
+            {"scheme": "oauth-client", "argument": "me", "issuer": "https://u@id.example"},
+            id="an issuer with a user",
+        ),
+        pytest.param(
+            {"scheme": "oauth-client", "argument": "me", "issuer": "https://id.example/?a=b"},
+            id="an issuer with a query",
+        ),
         pytest.param({"scheme": "basic"}, id="basic without a user"),
         pytest.param({"scheme": "header", "argument": "x y"}, id="a header name with a blank"),
     ],
@@ -120,11 +133,13 @@ def test_a_binding_that_leaves_something_open_can_not_be_made(change: dict[str, 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_makes_a_binding_that_survives_storing(kind: str) -> None:
     """CASE-29: what is stored loads again, unchanged."""
-    named = f"{kind}:12345" if KINDS[kind].scheme == "app-jwt" else kind
-    binding = binding_of(named, ("a.example",))
+    needy = KINDS[kind].scheme in {"app-jwt", "oauth-client", "header"} or kind == "api-basic"
+    named = f"{kind}:12345" if needy else kind
+    more = ("https://id.example/team", ("read",)) if kind == "mcp-oauth" else ()
+    binding = binding_of(named, ("a.example",), *more)
     stored = json.loads(json.dumps(binding.to_meta()))
     loaded = Binding.from_meta(stored)
-    assert loaded.to_meta() == binding.to_meta()
+    assert (loaded.to_meta(), loaded.issuer) == (binding.to_meta(), binding.issuer)
 
 
 def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:

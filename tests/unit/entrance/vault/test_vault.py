@@ -1,6 +1,8 @@
 """The vault over a store in memory."""
 
+import base64
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 
@@ -56,6 +58,21 @@ async def test_an_edited_row_does_not_open(vault: Vault, store: FakeSecretStore)
         await vault.headers_for("key", "POST", "https://evil.example/v1/messages")
     store.rows["key"] = replace(row, meta={"hosts": []})
     with pytest.raises(Malformed, match="binding"):
+        await vault.headers_for("key", "POST", URL)
+
+
+async def test_what_is_done_to_a_row_counts_though_it_was_shown_before(
+    vault: Vault, store: FakeSecretStore
+) -> None:
+    for name in ("key", "other"):
+        await vault.put(name, f"{VALUE}-{name}", ["api.anthropic.com"], "anthropic")
+    for name in ("key", "other", "key"):
+        assert (await vault.headers_for(name, "POST", URL))["x-api-key"] == f"{VALUE}-{name}"
+    store.rows["key"] = replace(store.rows["key"], version=7)
+    with pytest.raises(Malformed, match="changed"):
+        await vault.headers_for("key", "POST", URL)
+    await vault.delete("key")
+    with pytest.raises(NotFound):
         await vault.headers_for("key", "POST", URL)
 
 
@@ -130,3 +147,39 @@ async def test_a_look_names_the_secrets_that_another_key_sealed(
     await fresh.put("new", VALUE, ["a.example"], "git")
     with pytest.raises(Malformed, match=r"1 of 2 secrets .* \(old\)"):
         await fresh.check()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        VALUE,
+        base64.b64encode(f"x-api-key: {VALUE}".encode()).decode(),
+        VALUE.encode().hex(),
+        quote(f"a b/{VALUE}", safe=""),
+    ],
+)
+async def test_what_is_written_down_has_no_value_in_whatever_form(vault: Vault, told: str) -> None:
+    assert vault.redacted(told) == told
+    await vault.put("key", VALUE, ["api.anthropic.com"], "anthropic")
+    await vault.learn()
+    assert vault.redacted(f"use {told} here") != f"use {told} here"
+    assert VALUE not in vault.redacted(told)
+    assert vault.redacted("an ordinary word") == "an ordinary word"
+
+
+async def test_a_secret_that_is_set_anew_is_known_and_one_that_does_not_open_is_in_nobodys_way(
+    vault: Vault, store: FakeSecretStore
+) -> None:
+    await vault.put("key", VALUE, ["api.anthropic.com"], "anthropic")
+    await vault.put("other", "another-value", ["api.anthropic.com"], "anthropic")
+    store.rows["other"] = replace(store.rows["other"], version=7)
+    await vault.learn()
+    assert vault.redacted(f"{VALUE} another-value") == "[redacted] another-value"
+    await vault.delete("key")
+    await vault.put("key", "a-newer-value", ["api.anthropic.com"], "anthropic")
+    await vault.learn()
+    assert vault.redacted("a-newer-value") == "[redacted]"
+    store.down = True
+    with pytest.raises(Unavailable):
+        await vault.learn()
+    assert vault.redacted("a-newer-value") == "[redacted]"
