@@ -33,10 +33,13 @@ class Attestor:
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     async def accepted(self, push: AcceptedPush) -> None:
-        """Write the attestation of a push; one, however often it is told. Raises: Unavailable.
+        """Write the attestation of a push; one, however often it is told; of a trial none.
 
+        Raises: Unavailable.
         It is on the disk first and in the log then: what is told again is what the file says.
         """
+        if push.session.trial:
+            return
         name = name_of(push)
         try:
             async with self._writing:

@@ -1,7 +1,8 @@
 """Commits as they lie in a repository, of which nothing is run or obeyed.
 
 git reads them from a repository of our own that has nothing but the other's objects: no settings, no
-hooks, no replaced objects, no grafts, and nobody to fetch what is missing from. Names are read by us.
+hooks, no replaced objects, no grafts, no commit-graph, which may say anything of who a commit's parents
+are, and nobody to fetch what is missing from. Names are read by us.
 """
 
 import os
@@ -24,6 +25,7 @@ READ_S = 1800
 """So long all files of a commit may take to be read."""
 MOST_BYTES = 4 << 20
 """A larger commit is taken for one that can't be read."""
+_LONGEST_PATH = 4096
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 _BACK = re.compile(r"[~^][~^0-9]{0,20}$")
 """How a commit is named by one that comes after it."""
@@ -32,6 +34,7 @@ _CONFIG = """\
 [core]
 	repositoryFormatVersion = 1
 	bare = true
+	commitGraph = false
 [extensions]
 	objectFormat = {}
 """
@@ -162,7 +165,8 @@ def _found(folder: Path) -> tuple[Path, Path]:
 
 
 def _line(file: Path) -> str:
-    return file.read_text("utf-8", "surrogateescape").strip()
+    with file.open("rb") as opened:
+        return opened.read(_LONGEST_PATH).decode("utf-8", "surrogateescape").strip()
 
 
 def _asked(told: bytes, *, bodies: bool) -> Iterator[tuple[str, bytes | None]]:

@@ -25,6 +25,5 @@ At the rim:
 - `forward`, `unsettled`: sends a push on; finds out what became of one whose answer was lost.
 - `answer`, `told`: the answer to a push, whatever happens; what the log is told of it.
 - `push`: one push, from its head to its answer.
-- `turns`: so many pushes of a run at once.
 - `proxy`: the HTTP routes, who may use them, and the record of it.
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from entrance.errors import NotFound, Unavailable
+from entrance.git.checks.facts import EMPTY_TREES
 from entrance.git.held import HeldPack
 from entrance.git.quarantine.git_child import Bounds, GitFailed, Place, environment, git, started
 from entrance.ports import HeldPush, Moved
@@ -24,10 +25,6 @@ MOST_BASES = 8
 SECONDS = 20.0
 _COMPARED = 500
 """Of so many it is looked which are behind others, and say nothing more."""
-_EMPTY_TREE: Mapping[int, str] = {
-    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FORM = "--format=%H%x00%an <%ae>%x00%aI%x00%s"
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short")
@@ -110,7 +107,7 @@ async def _bases_of(push: HeldPush, one: Moved, env: Mapping[str, str]) -> Seque
     if 1 < len(below) <= _COMPARED:
         apart = await git(["merge-base", "--independent", *below], env, bounds=_BOUNDS)
         below = _text(apart).split()
-    return sorted(below) or [_EMPTY_TREE[len(new)]]
+    return sorted(below) or [EMPTY_TREES[len(new)]]
 
 
 def _checked(oid: str) -> str:

@@ -26,7 +26,6 @@ from entrance.git.holding import Holding
 from entrance.git.push import Pusher
 from entrance.git.quarantine.quarantine import Quarantine
 from entrance.git.relay import Relay, SandboxGoneError, plain
-from entrance.git.turns import Turns
 from entrance.git.unsettled import DELAYS_S, Unsettled
 from entrance.git.upstream import (
     GitHost,
@@ -42,6 +41,7 @@ from entrance.log.body_hash import BodyHash
 from entrance.log.records import Audit, Decided, Kind, Outcome, Request, Traffic
 from entrance.ports import PushInbox, Sessions, Witness
 from entrance.session import RepoGrant
+from entrance.turns import Turns
 
 HELD, UNSETTLED = "held", "unsettled"
 

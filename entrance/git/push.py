@@ -30,7 +30,7 @@ from entrance.git.quarantine.taking import Coming, Taken
 from entrance.git.receive_pack import HeadParser, PushHead
 from entrance.git.refs import PushVerdict, decide_push, refuse, refuse_all
 from entrance.git.relay import Relay, SandboxGoneError, plain
-from entrance.git.told import facts_of, findings_of, updates_of
+from entrance.git.told import facts_of, updates_of
 from entrance.git.upstream import request_headers
 from entrance.git.watched import Watched, report
 from entrance.honeytokens.watch import TO_THE_SANDBOX, Attempt, Watch
@@ -113,7 +113,7 @@ class Pusher:
         head = push.head
         verdict = _judge_head(head, push.session)
         if not isinstance(verdict.decision, Allow):
-            return await self._denied(push, answer, verdict, {})
+            return await self._denied(push, answer, verdict)
         coming = Coming(
             head,
             push.body,
@@ -130,7 +130,7 @@ class Pusher:
                         taken = await self._quarantine.again(coming, taken)
                         judgement = await asyncio.to_thread(judge, taken.brought, push.session)
             except (Refused, BodyError) as refused:
-                return await self._denied(push, answer, refuse_all(head.updates, str(refused)), {})
+                return await self._denied(push, answer, refuse_all(head.updates, str(refused)))
             return await self._decided(push, answer, taken, judgement)
 
     async def _decided(
@@ -141,32 +141,26 @@ class Pusher:
             return await self._alarmed(push, answer, taken.canary)
         aliases = refuse(head.updates, aliased(head.updates, taken.asked.listing, taken.asked.why))
         if not isinstance(aliases.decision, Allow):
-            return await self._denied(push, answer, aliases, facts_of(taken))
-        facts = {**facts_of(taken), "findings": findings_of(judgement)}
+            return await self._denied(push, answer, aliases, taken)
         # Nothing is waited for between this and the record of what is decided.
         now = self._sessions.find(push.session.token_sha256)
         if closed := still_open(now, push.session, push.grant):
             verdict = refuse_all(head.updates, closed.reason)
-            return await self._denied(push, answer, verdict, facts)
+            return await self._denied(push, answer, verdict, taken, judgement)
         match judgement.decision:
             case Allow():
-                return await self._allowed(push, answer, taken, judgement, facts)
+                return await self._allowed(push, answer, taken, judgement)
             case Hold():
-                return await self._held(push, answer, taken, judgement, facts)
+                return await self._held(push, answer, taken, judgement)
             case Deny():
                 verdict = PushVerdict(judgement.decision, judgement.refusals)
-                return await self._denied(push, answer, verdict, facts)
+                return await self._denied(push, answer, verdict, taken, judgement)
 
     async def _allowed(
-        self,
-        push: Push,
-        answer: PushAnswer,
-        taken: Taken,
-        judgement: Judgement,
-        facts: dict[str, Any],
+        self, push: Push, answer: PushAnswer, taken: Taken, judgement: Judgement
     ) -> web.StreamResponse:
         head, brought = push.head, taken.brought
-        told = updates_of(head, {}) | facts
+        told = updates_of(head, {}) | facts_of(taken, judgement)
         seq = await self._record(push.session, push.grant, Allow(), told)
         accepted = AcceptedPush(
             push.session,
@@ -189,19 +183,10 @@ class Pusher:
         return await answer.refuse(refuse_all(head.updates, why))
 
     async def _held(
-        self,
-        push: Push,
-        answer: PushAnswer,
-        taken: Taken,
-        judgement: Judgement,
-        facts: dict[str, Any],
+        self, push: Push, answer: PushAnswer, taken: Taken, judgement: Judgement
     ) -> web.StreamResponse:
-        seq = await self._record(
-            push.session,
-            push.grant,
-            judgement.decision,
-            updates_of(push.head, judgement.refusals) | facts,
-        )
+        told = updates_of(push.head, judgement.refusals) | facts_of(taken, judgement)
+        seq = await self._record(push.session, push.grant, judgement.decision, told)
         said = await self._holding.hold(
             push.session,
             push.grant,
@@ -214,9 +199,14 @@ class Pusher:
         return await answer.refuse(PushVerdict(Hold(said), refusals))
 
     async def _denied(
-        self, push: Push, answer: PushAnswer, verdict: PushVerdict, facts: dict[str, Any]
+        self,
+        push: Push,
+        answer: PushAnswer,
+        verdict: PushVerdict,
+        taken: Taken | None = None,
+        judgement: Judgement | None = None,
     ) -> web.StreamResponse:
-        told = updates_of(push.head, verdict.refusals) | facts
+        told = updates_of(push.head, verdict.refusals, taken) | facts_of(taken, judgement)
         await self._record(push.session, push.grant, verdict.decision, told)
         await push.body.drain(self._drain_bytes)
         return await answer.refuse(verdict)

@@ -2,12 +2,13 @@
 
 import asyncio
 import os
-import shutil
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -171,6 +172,25 @@ def grants(host: str) -> tuple[RepoGrant, ...]:
     )
 
 
+def put_small_repository(at: Path) -> None:
+    """A bare repository with one commit, in which `readme.txt` says hello."""
+    for name, content in _small_repository().items():
+        (at / name).parent.mkdir(parents=True, exist_ok=True)
+        (at / name).write_bytes(content)
+
+
+@cache
+def _small_repository() -> Mapping[Path, bytes]:
+    """Its files. It is made once: git needs ten processes for it, and hundreds of tests want one."""
+    with TemporaryDirectory() as scratch:
+        files, bare = Path(scratch) / "files", Path(scratch) / "bare"
+        files.mkdir()
+        (files / "readme.txt").write_text("hello\n")
+        create_bare_repository(files, bare, message="First")
+        found = [path for path in bare.rglob("*") if path.is_file()]
+        return {path.relative_to(bare): path.read_bytes() for path in found}
+
+
 @asynccontextmanager
 async def door(
     folder: Path,
@@ -179,13 +199,11 @@ async def door(
     **limits: Any,
 ) -> AsyncIterator[Door]:
     """A git host with `small.git` and `read.git`, and the proxy that a run reaches it through."""
-    root, files, home = folder / "host", folder / "files", folder / "home"
-    for each in (root, files, home):
+    root, home = folder / "host", folder / "home"
+    for each in (root, home):
         each.mkdir()
-    (files / "readme.txt").write_text("hello\n")
-    create_bare_repository(files, root / "small.git", message="First")
-    for name in ("read.git", "secret.git"):
-        shutil.copytree(root / "small.git", root / name)
+    for name in ("small.git", "read.git", "secret.git"):
+        put_small_repository(root / name)
     saw: list[tuple[str, Mapping[str, str]]] = []
     host = GitHost(
         root, REAL_CREDENTIAL, seen=lambda request: saw.append((request.path_qs, request.headers))

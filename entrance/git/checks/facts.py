@@ -1,7 +1,8 @@
 """What a push brings, as the rules see it [pure]. Whoever reads the pack fills it in.
 
 Object ids are lower-case hex, 40 or 64 digits. Paths are bytes, as git has them. Modes are git's
-(0o100644, 0o100755, 0o120000 a symbolic link, 0o160000 a submodule); 0 where there is nothing.
+(0o100644, 0o100755, 0o120000 a symbolic link, 0o160000 a submodule, 0o040000 an empty folder); 0 where
+there is nothing.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,12 @@ from typing import Literal
 from entrance.git.refs import RefUpdate
 
 type ObjectKind = Literal["commit", "tree", "blob", "tag"]
+
+EMPTY_TREES: Mapping[int, str] = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The folder with nothing in it, by how many digits its repository's ids have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,14 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """What a scanner saw in the name of a path or branch, and that name without it."""
+
+    whats: tuple[str, ...]
+    masked: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """A blob that stands for a file kept by Git LFS: its SHA-256, hex, and its size."""
 
@@ -98,7 +113,14 @@ class Brought:
     links: Mapping[str, bytes] = field(default_factory=dict)
     """Blobs that a change makes symbolic links: where they point, at most 4096 bytes of it."""
     sightings: tuple[Sighting, ...] = ()
+    telling: Mapping[bytes, Telling] = field(default_factory=dict)
+    """Paths and branches in whose very names something was seen."""
     pointers: tuple[Pointer, ...] = ()
+
+    def masked(self, name: bytes) -> bytes:
+        """A path or branch as it may be told: what was seen in it is cut out."""
+        telling = self.telling.get(name)
+        return telling.masked if telling else name
 
     @property
     def onto(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Judges what a push brings: every rule is asked, and the worst mode decides [pure]."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.git.checks.authors import is_foreign
@@ -53,7 +53,10 @@ def judge(brought: Brought, session: Session) -> Judgement:
 
 def _findings(brought: Brought, session: Session) -> Iterator[Finding]:
     for rule in RULES:
-        if found := tuple(dict.fromkeys(rule.find(brought, session))):
+        masked = (
+            replace(one, path=brought.masked(one.path)) for one in rule.find(brought, session)
+        )
+        if found := tuple(dict.fromkeys(masked)):
             mode = mode_of(rule, session.push_policy.modes)
             yield Finding(rule.name, mode, rule.told, rule.mend, found)
 

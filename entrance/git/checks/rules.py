@@ -100,7 +100,8 @@ RULES: tuple[Rule, ...] = (
         "there is a secret",
         _TAKE_OUT,
         "A key or token whose form leaves hardly any doubt, in a file of any size, in any new commit, also "
-        "if a later one takes it out again; or in a commit's message.",
+        "if a later one takes it out again; in a commit's message; or in the name of a new file, folder or "
+        "branch.",
         sightings.sure_secrets,
     ),
     Rule(

@@ -1,6 +1,6 @@
-"""Rules about what scanners saw inside of objects [pure]."""
+"""Rules about what scanners saw: inside of objects, and in names [pure]."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from entrance.git.checks.facts import Brought
 from entrance.git.checks.files import changes_of
@@ -33,3 +33,19 @@ def _seen(brought: Brought, *, likely: bool) -> Iterator[Found]:
             Found(what=one.what, commit=change.commit, path=change.path, line=one.line)
             for change in places.get(one.oid, ())
         )
+    yield from _named(brought, likely=likely)
+
+
+def _named(brought: Brought, *, likely: bool) -> Iterator[Found]:
+    """What stands in a name goes to the host like all else."""
+
+    def of(name: bytes) -> Iterable[str]:
+        telling = brought.telling.get(name)
+        return [what for what in telling.whats if (what in LIKELY) is likely] if telling else ()
+
+    for move in brought.moves:
+        for what in of(move.update.ref):
+            yield Found(what=f"{what} in the branch's name", ref=move.update.ref)
+    for change in brought.changes:
+        for what in of(change.path) if change.new_mode else ():
+            yield Found(what=f"{what} in a name", commit=change.commit, path=change.path)

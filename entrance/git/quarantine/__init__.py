@@ -7,10 +7,10 @@ At the rim:
 
 - `git_child`, over `piped`: the one way in which the door runs git; `children`, the looker's.
 - `room`: how much of the disk stays free.
-- `mirror`: a bare mirror of each repository: what the host has, so that what is new can be told.
+- `mirror`, `mirrors`: a bare mirror of each repository: what the host has, so that what is new can be told.
 - `incoming`: the folder of one push: its very bytes, and what git makes of its pack.
 - `looker`: the process that reads pushes: `reading` asks git, `look` goes through each object,
-  `literals` finds honeytokens in them.
+  `literals` finds honeytokens in them; `compiled`: what it leaves to the next one.
 - `looking`: the door's end of it.
 - `taking`, `quarantine`: one push, taken in; all of them, and what is done beside.
 """

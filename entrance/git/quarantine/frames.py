@@ -1,6 +1,6 @@
 """What the door and its looker say to each other: JSON, each with its length before it [pure].
 
-Bytes that need be no text (paths, where links point) go as the characters of the same numbers.
+Bytes that need be no text (names, where links point) go as the characters of the same numbers.
 """
 
 import struct
@@ -10,7 +10,15 @@ from typing import Any, Self
 
 import orjson
 
-from entrance.git.checks.facts import Change, Commit, PackObject, Person, Pointer, Sighting
+from entrance.git.checks.facts import (
+    Change,
+    Commit,
+    PackObject,
+    Person,
+    Pointer,
+    Sighting,
+    Telling,
+)
 
 MOST_BYTES = 512 << 20
 _LENGTH = struct.Struct(">I")
@@ -24,7 +32,7 @@ class FrameBrokenError(ValueError):
 class Job:
     """A push to be read: the first `count` objects of a pack, by its index, and where its refs go.
 
-    `moves`: old and new of each ref. `canaries`: name and secret of each honeytoken.
+    `moves`: old, new and name of each ref. `canaries`: name and secret of each honeytoken.
     """
 
     id: int
@@ -33,7 +41,7 @@ class Job:
     oid_bytes: int
     index: str
     count: int
-    moves: tuple[tuple[str, str], ...]
+    moves: tuple[tuple[str, str, str], ...]
     canaries: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     most_bytes: int = 4 << 30
     """All objects together may be so large."""
@@ -66,6 +74,7 @@ class Result:
     stray: frozenset[str] = frozenset()
     links: Mapping[str, bytes] = field(default_factory=dict)
     sightings: tuple[Sighting, ...] = ()
+    telling: Mapping[bytes, Telling] = field(default_factory=dict)
     pointers: tuple[Pointer, ...] = ()
 
     def said(self) -> Mapping[str, Any]:
@@ -83,6 +92,7 @@ class Result:
             "stray": tuple(self.stray),
             "links": {oid: data.decode("latin-1") for oid, data in self.links.items()},
             "sightings": [(one.oid, one.what, one.line) for one in self.sightings],
+            "telling": [_from_telling(name, one) for name, one in self.telling.items()],
             "pointers": [(one.oid, one.sha256, one.size_bytes) for one in self.pointers],
         }
 
@@ -103,6 +113,7 @@ class Result:
                 stray=frozenset(said["stray"]),
                 links={oid: text.encode("latin-1") for oid, text in said["links"].items()},
                 sightings=tuple(Sighting(*one) for one in said["sightings"]),
+                telling=dict(_telling(*one) for one in said["telling"]),
                 pointers=tuple(Pointer(*one) for one in said["pointers"]),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -125,6 +136,14 @@ def _from_change(one: Change) -> tuple[Any, ...]:
 
 def _change(commit: str, path: str, *rest: Any) -> Change:
     return Change(commit, path.encode("latin-1"), *rest)
+
+
+def _from_telling(name: bytes, one: Telling) -> tuple[Any, ...]:
+    return (name.decode("latin-1"), one.whats, one.masked.decode("latin-1"))
+
+
+def _telling(name: str, whats: list[str], masked: str) -> tuple[bytes, Telling]:
+    return name.encode("latin-1"), Telling(tuple(whats), masked.encode("latin-1"))
 
 
 def pack(said: Job | Mapping[str, Any]) -> bytes:

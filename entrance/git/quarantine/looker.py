@@ -1,8 +1,8 @@
-"""The process that looks through what is pushed: `python -m entrance.git.quarantine.looker`.
+"""The process that looks through what is pushed: `python -m entrance.git.quarantine.looker MEMORY`.
 
 It parses hostile bytes, so that the door doesn't. Jobs come on standard input, results go to standard
 output (see `frames`); several are worked on in turns, so that a large push doesn't keep a small
-one waiting. It ends when its input does.
+one waiting. It ends when its input does. MEMORY is a file descriptor (see `compiled`).
 """
 
 import resource
@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from entrance.git.checks.scanners.engine import engine
 from entrance.git.quarantine.children import TroubleError
+from entrance.git.quarantine.compiled import keep, kept_in
 from entrance.git.quarantine.frames import Frames, Job, Result, pack
 from entrance.git.quarantine.reading import read
 
@@ -91,7 +92,9 @@ def main() -> None:
     """Work until told no more."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    engine()  # compiled before the first push waits for it
+    memory = int(sys.argv[1])
+    made = engine(kept_in(memory))  # before the first push waits for it
+    keep(memory, made.compiled)
     came = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
     Looker(came, sys.stdout.buffer).work()
 

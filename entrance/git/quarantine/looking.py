@@ -10,11 +10,13 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import cast
 
 import structlog
 
 from entrance.errors import Unavailable
+from entrance.git.quarantine.compiled import memory
 from entrance.git.quarantine.frames import (
     FrameBrokenError,
     Job,
@@ -35,6 +37,10 @@ _GONE = "what is pushed can't be looked through now; nothing was pushed, try aga
 
 class _LookerDied(Exception):
     pass
+
+
+_memory = cache(memory)
+"""The one of this process, for all of its lookers."""
 
 
 class Looking:
@@ -114,7 +120,8 @@ class Looking:
             if self._process is None or self._process.returncode is not None:
                 self._process = process = await asyncio.create_subprocess_exec(
                     sys.executable,
-                    *("-I", "-m", MODULE),
+                    *("-I", "-m", MODULE, str(_memory())),
+                    pass_fds=[_memory()],
                     env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
                     cwd="/",
                     stdin=PIPE,

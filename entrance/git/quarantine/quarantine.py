@@ -12,7 +12,8 @@ from entrance.errors import SandgateError
 from entrance.git.quarantine.git_child import GitFailed
 from entrance.git.quarantine.incoming import Incoming, IncomingFolder, Refused
 from entrance.git.quarantine.looking import Looking
-from entrance.git.quarantine.mirror import Mirrors, Origin
+from entrance.git.quarantine.mirror import Origin
+from entrance.git.quarantine.mirrors import Mirrors
 from entrance.git.quarantine.taking import Coming, Taken, Taking
 from entrance.git.upstream import GitHost
 from entrance.ports import Moved

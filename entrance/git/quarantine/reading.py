@@ -5,11 +5,12 @@ looked through.
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from entrance.git.checks.facts import Change, Commit
+from entrance.git.checks.scanners.names import telling
 from entrance.git.quarantine.changing import changes_in
 from entrance.git.quarantine.children import TOO_MUCH, Children, Running, TroubleError, children
 from entrance.git.quarantine.frames import Job, Result
@@ -26,7 +27,18 @@ MOST_OBJECTS = 300_000
 MOST_COMMITS = 50_000
 """The door has all of these in its memory while it judges."""
 _DIFF = (
-    *("diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-renames", "--no-abbrev"),
+    *(
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-t",
+        "-c",
+        "--root",
+        "--raw",
+        "-z",
+        "--no-renames",
+        "--no-abbrev",
+    ),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=none"),
 )
 _LACKING = (
@@ -49,10 +61,10 @@ def read(job: Job) -> Generator[Step, None, Result]:
     """Some work at a time; the result at the end. Raises: TroubleError."""
     mirror = Place(Path(job.repository))
     with children(Place(mirror.repository, Path(job.objects))) as git:
-        sent, tips = _sent(job), tuple(dict.fromkeys(new for _, new in job.moves))
+        sent, tips = _sent(job), tuple(dict.fromkeys(new for _, new, _ in job.moves))
         sent_set = frozenset(sent)
         reaching = git.start(_reach(tips))
-        behind = [_behind(git, old, new) for old, new in job.moves]
+        behind = [_behind(git, old, new) for old, new, _ in job.moves]
         look = Look(job.canaries, job.most_bytes)
         yield from look.through(git, sent, [tip for tip in tips if tip not in sent_set])
         objects = tuple(look.objects)
@@ -76,8 +88,15 @@ def read(job: Job) -> Generator[Step, None, Result]:
             stray=_missing_in((yield from straying.lines())) if straying else frozenset(),
             links=(yield from _links(git, look, changes)),
             sightings=look.sightings,
+            telling=telling(_named(job, changes)),
             pointers=tuple(look.pointers),
         )
+
+
+def _named(job: Job, changes: Iterable[Change]) -> Iterator[bytes]:
+    """The names that the host doesn't have: branches, and paths where nothing was before."""
+    yield from (ref.encode("latin-1") for _, _, ref in job.moves)
+    yield from (change.path for change in changes if change.new_mode and not change.old_mode)
 
 
 def _sent(job: Job) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from entrance.git.listing import Listing
 from entrance.git.quarantine.frames import Job, Result
 from entrance.git.quarantine.incoming import OID_BYTES, Incoming, Received, Refused
 from entrance.git.quarantine.looking import Looking
-from entrance.git.quarantine.mirror import Mirror, Mirrors, Origin
+from entrance.git.quarantine.mirror import Mirror, Origin
+from entrance.git.quarantine.mirrors import Mirrors
 from entrance.git.receive_pack import PushHead
 from entrance.git.upstream import GitHost
 from entrance.session import RepoGrant
@@ -185,7 +186,7 @@ class Taking:
             oid_bytes=OID_BYTES[head.hash_name],
             index=str(received.index),
             count=received.count,
-            moves=tuple((update.old, update.new) for update in head.updates),
+            moves=tuple((one.old, one.new, one.ref.decode("latin-1")) for one in head.updates),
             canaries=self._coming.canaries,
         )
 
@@ -212,5 +213,6 @@ def _brought(coming: Coming, received: Received, seen: Result) -> Brought:
         pack_bytes=received.pack_bytes,
         links=seen.links,
         sightings=seen.sightings,
+        telling=seen.telling,
         pointers=seen.pointers,
     )

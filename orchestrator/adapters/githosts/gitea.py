@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from orchestrator.adapters.githosts.api import Api, at, proposed
+from orchestrator.adapters.githosts.api import Api, at
 from orchestrator.adapters.githosts.found import Found
+from orchestrator.adapters.githosts.pulls import body_of, found, path_of, read
 from orchestrator.ports.githosts import Proposal, Proposed
 
 HEADERS: dict[str, str] = {}
@@ -21,23 +22,17 @@ class Gitea:
         async for row in self.api.rows(self._path, "limit", state="open", sort="recentupdate"):
             same = (at(row, "head", "ref"), at(row, "base", "ref")) == (branch, base)
             if same and str(at(row, "head", "repo", "full_name") or name).lower() == name:
-                return Found(proposed(row, "number", "html_url"), str(row.get("body") or ""))
+                return found(row)
         return None
 
     async def create(self, wanted: Proposal) -> Proposed:
         """Raises: Conflict when there is one already."""
-        body = {
-            "title": wanted.title,
-            "head": wanted.branch,
-            "base": wanted.base,
-            "body": wanted.body,
-        }
-        answer = await self.api.post(self._path, body)
-        return proposed(answer.json, "number", "html_url")
+        answer = await self.api.post(self._path, body_of(wanted))
+        return read(answer.json)
 
     async def change(self, number: int, body: str) -> None:
         await self.api.patch(f"{self._path}/{number}", {"body": body})
 
     @property
     def _path(self) -> str:
-        return f"repos/{self.api.grant.full_name}/pulls"
+        return path_of(self.api.grant)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from entrance.errors import Conflict
 from entrance.vault.installation import API_HEADERS
 from entrance.vault.rest import Rejected
-from orchestrator.adapters.githosts.api import Api, at, proposed
+from orchestrator.adapters.githosts.api import Api, at
 from orchestrator.adapters.githosts.found import Found
+from orchestrator.adapters.githosts.pulls import body_of, found, path_of, read
 from orchestrator.ports.githosts import Proposal, Proposed
 
 HEADERS = API_HEADERS
@@ -27,28 +28,22 @@ class GitHub:
         async for row in rows:
             # An older server takes a filter that it doesn't know for none.
             if (at(row, "head", "ref"), at(row, "base", "ref")) == (branch, base):
-                return Found(proposed(row, "number", "html_url"), str(row.get("body") or ""))
+                return found(row)
         return None
 
     async def create(self, wanted: Proposal) -> Proposed:
         """Raises: Conflict when there is one already."""
-        body = {
-            "title": wanted.title,
-            "head": wanted.branch,
-            "base": wanted.base,
-            "body": wanted.body,
-        }
         try:
-            answer = await self.api.post(self._path, body)
+            answer = await self.api.post(self._path, body_of(wanted))
         except Rejected as error:
             if _DOUBLE in error.said:
                 raise Conflict(str(error)) from error
             raise
-        return proposed(answer.json, "number", "html_url")
+        return read(answer.json)
 
     async def change(self, number: int, body: str) -> None:
         await self.api.patch(f"{self._path}/{number}", {"body": body})
 
     @property
     def _path(self) -> str:
-        return f"repos/{self.api.grant.full_name}/pulls"
+        return path_of(self.api.grant)

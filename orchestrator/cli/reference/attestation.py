@@ -17,7 +17,8 @@ How it is used: [verify where a commit comes from](../how-to/verify-where-a-comm
 PLACES = """\
 It lies in `<home>/data/attestations/`, as `<decision>-<digest>.json`, and is attached to the run's record in
 Polarion as `attestation-<decision>-<digest>.json`.
-Its SHA-256 is in the egress log, in a record of the kind `attestation`."""
+Its SHA-256 is in the egress log, in a record of the kind `attestation`.
+The battery's own pushes, by which the walls are tried, go to no host of anybody's and have none."""
 SUBJECTS = f"""\
 `_type` is `{STATEMENT}`, `predicateType` is `{PREDICATE}`.
 Its `subject`s are the tips of the branches that moved, named `git+<url>@<ref>`, then the commits that the

@@ -25,7 +25,9 @@ A symbolic link or a submodule in the place of a folder that a gate is below is 
 Code that CI runs (tests, build files, a package's scripts) is no gate: a reviewer reads it anyway."""
 OF_SECRETS = """\
 Files of any size, binary ones, commits and their messages are looked through, as they are, in UTF-16, and,
-where a kind begins in a way of its own, in base64. What a file that is replaced had already is no news.
+where a kind begins in a way of its own, in base64; the names of new files, folders and branches, too.
+What a file that is replaced had already is no news.
+Archives and compressed files are not unpacked: what they hold is seen by nobody but who reviews them.
 *Sure* ones are found by `secret`, *likely* ones by `likely-secret`.
 What looks made up (an example of a manual, a row of letters, a placeholder) is left alone."""
 

@@ -12,18 +12,26 @@ from entrance.attestation.refusals import Word
 from entrance.attestation.statement import Push
 from entrance.attestation.verify import attested
 from entrance.git.proxy import GitProxy, Keeping
+from entrance.git.quarantine.quarantine import INCOMING
 from entrance.git.upstream import client_session
 from entrance.honeytokens.watch import Watch
 from entrance.ports import AcceptedPush, HeldPush
 from entrance.registry import SessionRegistry
-from entrance.session import RepoGrant, hash_token
-from orchestrator.stack.bare_repository import create_bare_repository
+from entrance.session import RepoGrant, Session, hash_token
 from orchestrator.stack.githost import GitHost, serving
 from tests.fakes.alarm import HONEY, FakeAlarm
 from tests.fakes.attested import SESSION
 from tests.servers.attested import House, Repository, looked, refused
-from tests.servers.git import REAL_CREDENTIAL, RUN_TOKEN, FakeCredentials, Git, running
+from tests.servers.git import (
+    REAL_CREDENTIAL,
+    RUN_TOKEN,
+    FakeCredentials,
+    Git,
+    put_small_repository,
+    running,
+)
 from tests.servers.log import lines_in, signer
+from tests.waiting import until
 
 BRANCH = "agent/DEMO-7/fix"
 
@@ -48,6 +56,10 @@ class Door:
     host: Path
     clone: Repository
     asked: Asked
+    kept: Path
+    """Where the door keeps pushes and mirrors."""
+    registry: SessionRegistry
+    session: Session
 
     async def push(self, *branches: str) -> str:
         refs = [f"HEAD:refs/heads/{name}" for name in branches or (BRANCH,)]
@@ -71,11 +83,9 @@ class Door:
 
 @pytest.fixture
 async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    files, home = tmp_path / "files", tmp_path / "home"
-    for folder in (files, home):
-        folder.mkdir()
-    (files / "readme.txt").write_text("hello\n")
-    create_bare_repository(files, tmp_path / "host" / "thing.git", message="First")
+    home = tmp_path / "home"
+    home.mkdir()
+    put_small_repository(tmp_path / "host" / "thing.git")
     house, git = House(tmp_path / "house"), Git(home)
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(serving(GitHost(tmp_path / "host", REAL_CREDENTIAL)))
@@ -91,13 +101,15 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
         http = await stack.enter_async_context(client_session())
         watch = Watch(HONEY, house.log, FakeAlarm())
         asked = Asked()
-        keeping = Keeping(tmp_path / "kept", asked, house.attestor())
+        kept = tmp_path / "kept"
+        keeping = Keeping(kept, asked, house.attestor())
         proxy = GitProxy(http, house.log, FakeCredentials(), watch, keeping, sessions=registry)
         address = await stack.enter_async_context(running(proxy, registry, house.log))
         clone = Repository(home / "clone")
         url = f"{address.replace('://', f'://run:{RUN_TOKEN}@')}/git/host/thing.git"
         await git.ok("clone", "-q", url, clone.folder)
-        yield Door(house, git, tmp_path / "host" / "thing.git", clone, asked)
+        bare = tmp_path / "host" / "thing.git"
+        yield Door(house, git, bare, clone, asked, kept, registry, session)
         await house.log.close()
 
 
@@ -178,3 +190,22 @@ async def test_a_held_push_brings_along_what_will_be_said_of_it(door: Door) -> N
     )  # fmt: skip
     await door.house.attestor().accepted(await door.house.decided(pushed))
     assert await door.verified(tip) == [None]
+
+
+async def test_a_push_that_only_tries_the_door_is_logged_and_nobody_vouches_for_it(
+    door: Door,
+) -> None:
+    door.registry.open(replace(door.session, trial=True))
+    await door.git.ok("fetch", "-q", "origin", cwd=door.clone.folder)
+    tip = await door.commit("one")
+
+    assert "new branch" in await door.push()
+
+    def kept() -> list[Path]:
+        return list((door.kept / INCOMING).iterdir())
+
+    await until(lambda: not kept())  # git has its answer before all is tidy
+    assert door.house.store.of_commit(tip) == []
+    kinds = {str(one.get("kind")) for one in lines_in(door.house.log_folder)}
+    assert "git_push" in kinds
+    assert "attestation" not in kinds

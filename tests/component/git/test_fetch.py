@@ -40,7 +40,11 @@ async def test_a_clone_of_many_branches_with_a_gzipped_body_works(
     await git.ok("-c", f"protocol.version={version}", "clone", "-q", url, target)
 
     assert (await git.ok("branch", "--remotes", cwd=target)).count("origin/many/") == 40
-    wants = [headers for path, headers in at_door.host_saw if path.endswith("upload-pack")]
+    wants = [
+        headers
+        for path, headers in at_door.host_saw
+        if path.endswith("upload-pack") and "sandgate" in headers["User-Agent"]
+    ]  # of the clone: the door's mirror is git's own, and may ask meanwhile
     assert {headers.get("Content-Encoding") for headers in wants} == {None}
     assert "chunked" in {headers.get("Transfer-Encoding") for headers in wants}
 

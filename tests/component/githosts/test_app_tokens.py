@@ -106,8 +106,9 @@ async def test_an_app_that_is_not_installed_or_may_not_is_for_a_person(opened: O
         await shown(opened)
 
 
-async def test_a_token_for_more_than_was_asked_is_not_used(opened: Opened) -> None:
-    opened.host.widen = True
+@pytest.mark.parametrize("more", ["widen", "everywhere"])
+async def test_a_token_for_more_than_was_asked_is_not_used(opened: Opened, more: str) -> None:
+    setattr(opened.host, more, True)
     with pytest.raises(Malformed, match="more than was asked"):
         await shown(opened, replace(opened.grant, push=False))
 

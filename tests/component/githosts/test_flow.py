@@ -33,7 +33,6 @@ from orchestrator.domain.run import Ending, Outcome, Run, RunState, Tried, Work,
 from orchestrator.domain.team import Grants, Repository
 from orchestrator.runner.settle import settle
 from orchestrator.runner.world import World
-from orchestrator.stack.bare_repository import create_bare_repository
 from tests.component.githosts.conftest import Seconds
 from tests.fakes.alarm import HONEY, FakeAlarm
 from tests.fakes.clock import FakeClock
@@ -42,7 +41,7 @@ from tests.fakes.run import a_run
 from tests.fakes.secrets import FakeSecretStore
 from tests.fakes.tracker import FakeTracker
 from tests.fakes.world import AGENT, ENGAGEMENT, TASK, FakeWorld
-from tests.servers.git import RUN_TOKEN, Git
+from tests.servers.git import RUN_TOKEN, Git, put_small_repository
 from tests.servers.githosts.github import APP, GitHub, app_key, github
 from tests.servers.githosts.serving import Repo, Trouble, said
 from tests.servers.log import open_log
@@ -97,12 +96,7 @@ class Stage:
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     async with AsyncExitStack() as stack:
         host = GitHub(repos={NAME: Repo()}, installations={NAME: 77}, git=tmp_path / "host")
-        (tmp_path / "files").mkdir()
-        (tmp_path / "files" / "readme.txt").write_text("hello\n")
-        (tmp_path / "host" / "team").mkdir(parents=True)
-        create_bare_repository(
-            tmp_path / "files", tmp_path / "host" / f"{NAME}.git", message="First"
-        )
+        put_small_repository(tmp_path / "host" / f"{NAME}.git")
         base = await stack.enter_async_context(github(host))
         http = await stack.enter_async_context(aiohttp.ClientSession(trust_env=False))
         vault = Vault(FakeSecretStore(), Keyring("k", {"k": b"k" * 32}), lambda: host.now)

@@ -64,12 +64,16 @@ class Odd:
         shown = request.headers["Authorization"]
         return web.json_response({"message": f"what is {shown}?\x1b[2J\nreally"}, status=400)
 
+    async def spell(self, request: web.Request) -> web.Response:
+        shown = "".join(f"\\u{ord(letter):04x}" for letter in request.headers["Authorization"])
+        return web.Response(text=f'{{"errors": ["what is {shown}?"]}}', status=400)
+
 
 @pytest.fixture
 async def odd() -> AsyncIterator[Odd]:
     odd = Odd()
     app = web.Application()
-    for name in ("hang", "stall", "cut", "flood", "page", "redirect", "elsewhere", "echo"):
+    for name in ("hang", "stall", "cut", "flood", "page", "redirect", "elsewhere", "echo", "spell"):
         app.router.add_get(f"/{name}", getattr(odd, name))
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
@@ -90,6 +94,7 @@ async def odd() -> AsyncIterator[Odd]:
         pytest.param("page", Malformed, id="it answers a page"),
         pytest.param("redirect", Malformed, id="it sends elsewhere"),
         pytest.param("echo", Rejected, id="it tells the token back"),
+        pytest.param("spell", Rejected, id="it spells the token out"),
     ],
 )
 async def test_a_host_that_does_not_behave_is_an_error_without_the_secret(

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.githosts.serving import Host, Pull, Repo, page_of, said, serving
+from tests.servers.githosts.serving import Host, Pull, Repo, page_of, refused, serving
 
 READ, WRITE = "read:repository", "write:repository"
 DOCS = "https://git.example/api/swagger"
@@ -43,8 +43,6 @@ class _Api:
 
     async def pulls(self, request: web.Request) -> web.Response:
         repo = self._repo(request)
-        if isinstance(repo, web.Response):
-            return repo
         state = request.query.get("state", "open")
         rows = [
             _json(_name(request), pull)
@@ -56,47 +54,43 @@ class _Api:
 
     async def create(self, request: web.Request) -> web.Response:
         repo = self._repo(request)
-        if isinstance(repo, web.Response):
-            return repo
         body = await request.json()
         head, base = body["head"], body["base"]
         if head not in repo.branches or base not in repo.branches:
-            return said(404, errors=[], message="The target couldn't be found.", url=DOCS)
+            raise refused(404, errors=[], message="The target couldn't be found.", url=DOCS)
         if head == base:
             message = "invalid PullRequest: There are no changes between the head and the base"
-            return said(422, message=message, url=DOCS)
+            raise refused(422, message=message, url=DOCS)
         if there := repo.open_for(head, base):
             message = (
                 f"pull request already exists for these targets [id: {there.number}, issue_id: 1,"
                 f" head_repo_id: 1, base_repo_id: 1, head_branch: {head}, base_branch: {base}]"
             )
-            return said(409, message=message, url=DOCS)
+            raise refused(409, message=message, url=DOCS)
         pull = repo.add(head, base, body["title"], body.get("body", ""))
         return web.json_response(_json(_name(request), pull), status=201)
 
     async def update(self, request: web.Request) -> web.Response:
         repo = self._repo(request)
-        if isinstance(repo, web.Response):
-            return repo
         number, body = int(request.match_info["index"]), await request.json()
         pull = next((one for one in repo.pulls if one.number == number), None)
         if pull is None:
-            return said(404, errors=[], message="pull request does not exist", url=DOCS)
+            raise refused(404, errors=[], message="pull request does not exist", url=DOCS)
         pull.body = body.get("body", pull.body)
         return web.json_response(_json(_name(request), pull), status=201)
 
-    def _repo(self, request: web.Request) -> Repo | web.Response:
+    def _repo(self, request: web.Request) -> Repo:
         kind, _, value = request.headers.get("Authorization", "").partition(" ")
         token = self.host.tokens.get(value) if kind in {"token", "Bearer"} else None
         if token is None:
-            return said(401, message="invalid username, password or token", url=DOCS)
+            raise refused(401, message="invalid username, password or token", url=DOCS)
         scope, sees = token
         if request.method != "GET" and scope != WRITE:
             needed = f"token does not have at least one of required scope(s): [{WRITE}]"
-            return said(403, message=needed, url=DOCS)
+            raise refused(403, message=needed, url=DOCS)
         repo = self.host.repos.get(_name(request))
         if repo is None or _name(request) not in sees:
-            return said(404, errors=[], message="The target couldn't be found.", url=DOCS)
+            raise refused(404, errors=[], message="The target couldn't be found.", url=DOCS)
         return repo
 
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from orchestrator.clock import WallClock
 from orchestrator.stack.git_cgi import answer
-from tests.servers.githosts.serving import Host, Pull, Repo, page_of, said, serving
+from tests.servers.githosts.serving import Host, Pull, Refused, Repo, page_of, refused, serving
 
 APP = "12345"
 LASTS = timedelta(hours=1)
@@ -64,6 +64,8 @@ class GitHub(Host):
     numbers: Any = field(default_factory=lambda: count(1))
     widen: bool = False
     """Whether it makes tokens for more than was asked."""
+    everywhere: bool = False
+    """Whether it passes over the repositories that were asked for."""
     git: Path | None = None
     """Bare repositories, `owner/name.git`, that it serves beside its API."""
 
@@ -106,24 +108,24 @@ class _Api:
     host: GitHub
 
     async def installation(self, request: web.Request) -> web.Response:
-        if (refused := self._app(request)) is not None:
-            return refused
+        self._app(request)
         found = self.host.installations.get(_name(request))
-        return _not_found() if found is None else self._told(200, {"id": found, "app_id": int(APP)})
+        if found is None:
+            raise _not_found()
+        return self._told(200, {"id": found, "app_id": int(APP)})
 
     async def make_token(self, request: web.Request) -> web.Response:
-        if (refused := self._app(request)) is not None:
-            return refused
+        self._app(request)
         host, body = self.host, await request.json()
         number = int(request.match_info["id"])
         there = {name for name, where in host.installations.items() if where == number}
         if not there:
-            return _not_found()
+            raise _not_found()
         owner = next(iter(there)).partition("/")[0]
         named = [f"{owner}/{one}" for one in body.get("repositories", ())]
         wanted = set(named) or there
         if not wanted <= there:
-            return said(
+            raise refused(
                 422,
                 message="There is at least one repository that does not exist or is not accessible"
                 " to the parent installation.",
@@ -132,7 +134,7 @@ class _Api:
             )
         asked: Mapping[str, str] = body.get("permissions") or host.grants
         if any(name not in host.grants for name in asked):
-            return said(
+            raise refused(
                 422,
                 message="The permissions requested are not granted to this installation.",
                 documentation_url="https://docs.github.com/rest",
@@ -148,20 +150,21 @@ class _Api:
             "repository_selection": "selected",
             "repositories": [{"id": 1, "full_name": one} for one in sorted(wanted)],
         }
+        if host.everywhere:
+            del made["repositories"]
+            made["repository_selection"] = "all"
         return self._told(201, made)
 
     async def revoke(self, request: web.Request) -> web.Response:
         token = _shown(request)
         if self._token(request) is None:
-            return _bad()
+            raise _bad()
         self.host.revoked.append(token)
         del self.host.tokens[token]
         return web.Response(status=204)
 
     async def pulls(self, request: web.Request) -> web.Response:
         repo = self._repo(request, "read")
-        if isinstance(repo, web.Response):
-            return repo
         owner = request.match_info["owner"]
         head, base = request.query.get("head", ""), request.query.get("base", "")
         state = request.query.get("state", "open")
@@ -177,28 +180,19 @@ class _Api:
 
     async def pull(self, request: web.Request) -> web.Response:
         repo = self._repo(request, "read")
-        if isinstance(repo, web.Response):
-            return repo
-        found = _numbered(repo, request)
-        return self._told(200, _json(self.host, request, found)) if found else _not_found()
+        return self._told(200, _json(self.host, request, _numbered(repo, request)))
 
     async def create(self, request: web.Request) -> web.Response:
         repo = self._repo(request, "write")
-        if isinstance(repo, web.Response):
-            return repo
         body = await request.json()
         if trouble := _wrong(self.host, request, body):
-            return said(422, message="Validation Failed", errors=[trouble], status="422")
+            raise refused(422, message="Validation Failed", errors=[trouble], status="422")
         pull = repo.add(body["head"], body["base"], body["title"], body.get("body", ""))
         return self._told(201, _json(self.host, request, pull))
 
     async def update(self, request: web.Request) -> web.Response:
         repo = self._repo(request, "write")
-        if isinstance(repo, web.Response):
-            return repo
         found, body = _numbered(repo, request), await request.json()
-        if found is None:
-            return _not_found()
         found.title, found.body = body.get("title", found.title), body.get("body", found.body)
         return self._told(200, _json(self.host, request, found))
 
@@ -211,7 +205,7 @@ class _Api:
             ask = {"WWW-Authenticate": 'Basic realm="GitHub"'}
             return web.Response(status=401, headers=ask, text="Bad credentials")
         if token.repositories is not None and _name(request) not in token.repositories:
-            return _not_found()
+            raise _not_found()
         assert self.host.git
         return await answer(request, self.host.git)
 
@@ -222,8 +216,8 @@ class _Api:
         told = {"Date": date_of(self.host.now), **limits, **(headers or {})}
         return web.json_response(body, status=status, headers=told)
 
-    def _app(self, request: web.Request) -> web.Response | None:
-        """None when the App's own token is good."""
+    def _app(self, request: web.Request) -> None:
+        """Refuse what shows no good token of the App's own. Raises: Refused."""
         now = int(self.host.now.timestamp())
         try:
             claims = jwt.decode(
@@ -233,32 +227,33 @@ class _Api:
                 issuer=APP,
                 options={"verify_exp": False, "verify_iat": False},
             )
-        except jwt.InvalidTokenError:
-            return said(401, message="A JSON web token could not be decoded", status="401")
+        except jwt.InvalidTokenError as error:
+            raise refused(
+                401, message="A JSON web token could not be decoded", status="401"
+            ) from error
         if not claims["iat"] <= now < claims["exp"] <= now + JWT_LONGEST_S:
-            return said(
+            raise refused(
                 401,
                 message="'Expiration time' claim ('exp') is too far in the future",
                 status="401",
             )
-        return None
 
     def _token(self, request: web.Request) -> Token | None:
         token = self.host.tokens.get(_shown(request))
         ended = token is not None and token.ends is not None and token.ends <= self.host.now
         return None if ended else token
 
-    def _repo(self, request: web.Request, level: str) -> Repo | web.Response:
+    def _repo(self, request: web.Request, level: str) -> Repo:
         token, name = self._token(request), _name(request)
         if token is None:
-            return _bad()
+            raise _bad()
         repo = self.host.repos.get(name)
         seen = token.repositories is None or name in token.repositories
         if repo is None or not seen:
-            return _not_found()
+            raise _not_found()
         has = token.permissions.get("pull_requests")
         if has is None or (level == "write" and has != "write"):
-            return said(403, message="Resource not accessible by integration", status="403")
+            raise refused(403, message="Resource not accessible by integration", status="403")
         return repo
 
 
@@ -293,9 +288,13 @@ def _json(host: GitHub, request: web.Request, pull: Pull) -> dict[str, Any]:
     }
 
 
-def _numbered(repo: Repo, request: web.Request) -> Pull | None:
+def _numbered(repo: Repo, request: web.Request) -> Pull:
+    """Raises: Refused."""
     number = int(request.match_info["number"])
-    return next((pull for pull in repo.pulls if pull.number == number), None)
+    for pull in repo.pulls:
+        if pull.number == number:
+            return pull
+    raise _not_found()
 
 
 def _shown(request: web.Request) -> str:
@@ -310,12 +309,12 @@ def _name(request: web.Request) -> str:
     return "{owner}/{name}".format_map(request.match_info)
 
 
-def _bad() -> web.Response:
-    return said(401, message="Bad credentials", documentation_url="https://docs.github.com/rest")
+def _bad() -> Refused:
+    return refused(401, message="Bad credentials", documentation_url="https://docs.github.com/rest")
 
 
-def _not_found() -> web.Response:
-    return said(404, message="Not Found", documentation_url="https://docs.github.com/rest")
+def _not_found() -> Refused:
+    return refused(404, message="Not Found", documentation_url="https://docs.github.com/rest")
 
 
 @contextmanager

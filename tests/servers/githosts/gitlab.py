@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.githosts.serving import Host, Pull, Repo, page_of, said, serving
+from tests.servers.githosts.serving import Host, Pull, Repo, page_of, refused, serving
 
 DEVELOPER = 30
 REPORTER = 20
@@ -49,8 +49,6 @@ class _Api:
 
     async def projects(self, request: web.Request) -> web.Response:
         seen = self._token(request)
-        if isinstance(seen, web.Response):
-            return seen
         query = request.query
         wanted = query.get("search", "")
         whole = query.get("search_namespaces") == "true"
@@ -67,8 +65,6 @@ class _Api:
 
     async def merges(self, request: web.Request) -> web.Response:
         found = self._project(request, REPORTER)
-        if isinstance(found, web.Response):
-            return found
         name, repo = found
         query = request.query
         states = {"opened": "open"}
@@ -84,23 +80,21 @@ class _Api:
 
     async def create(self, request: web.Request) -> web.Response:
         found = self._project(request, DEVELOPER)
-        if isinstance(found, web.Response):
-            return found
         name, repo = found
         body = await request.json()
         for needed in ("source_branch", "target_branch", "title"):
             if not body.get(needed):
-                return said(400, error=f"{needed} is missing")
+                raise refused(400, error=f"{needed} is missing")
         head, base = body["source_branch"], body["target_branch"]
         if there := repo.open_for(head, base):
             again = (
                 f"Another open merge request already exists for this source branch: !{there.number}"
             )
-            return said(409, message=[again])
+            raise refused(409, message=[again])
         if head not in repo.branches:
-            return said(400, message={"source_branch": ["does not exist"]})
+            raise refused(400, message={"source_branch": ["does not exist"]})
         if len(body.get("description") or "") > 1_048_576:
-            return said(
+            raise refused(
                 400, message={"description": ["is too long (maximum is 1048576 characters)"]}
             )
         pull = repo.add(head, base, body["title"], body.get("description", ""))
@@ -108,26 +102,22 @@ class _Api:
 
     async def update(self, request: web.Request) -> web.Response:
         found = self._project(request, DEVELOPER)
-        if isinstance(found, web.Response):
-            return found
         name, repo = found
         number, body = int(request.match_info["iid"]), await request.json()
         pull = next((one for one in repo.pulls if one.number == number), None)
         if pull is None:
-            return said(404, message="404 Not found")
+            raise refused(404, message="404 Not found")
         pull.body = body.get("description", pull.body)
         return web.json_response(_json(name, pull))
 
-    def _token(
-        self, request: web.Request
-    ) -> tuple[frozenset[str], Mapping[str, int]] | web.Response:
+    def _token(self, request: web.Request) -> tuple[frozenset[str], Mapping[str, int]]:
         kind, _, value = request.headers.get("Authorization", "").partition(" ")
         shown = value if kind == "Bearer" else request.headers.get("PRIVATE-TOKEN", "")
         token = self.host.tokens.get(shown)
         if token is None:
-            return said(401, message="401 Unauthorized")
+            raise refused(401, message="401 Unauthorized")
         if not token[0] & {"api"} and request.method != "GET":
-            return said(
+            raise refused(
                 403,
                 error="insufficient_scope",
                 error_description="The request requires higher privileges than provided by the access token.",
@@ -135,17 +125,15 @@ class _Api:
             )
         return token
 
-    def _project(self, request: web.Request, role: int) -> tuple[str, Repo] | web.Response:
+    def _project(self, request: web.Request, role: int) -> tuple[str, Repo]:
         token = self._token(request)
-        if isinstance(token, web.Response):
-            return token
         which = request.match_info["id"]
         for name, repo in self.host.repos.items():
             if which in {str(self.host.number(name)), name} and name in token[1]:
                 if token[1][name] < role:
-                    return said(403, message="403 Forbidden")
+                    raise refused(403, message="403 Forbidden")
                 return name, repo
-        return said(404, message="404 Project Not Found")
+        raise refused(404, message="404 Project Not Found")
 
 
 def _json(name: str, pull: Pull) -> dict[str, Any]:

@@ -76,6 +76,22 @@ class Host:
 Handler = Callable[[web.Request], Any]
 
 
+class Refused(Exception):
+    """The request is answered with this, and nothing is done."""
+
+    def __init__(self, answer: web.Response) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+async def _answered(handler: Handler, request: web.Request) -> web.StreamResponse:
+    try:
+        answer: web.StreamResponse = await handler(request)
+    except Refused as refused:
+        return refused.answer
+    return answer
+
+
 @asynccontextmanager
 async def serving(host: Host, routes: Sequence[web.RouteDef]) -> AsyncIterator[str]:
     """Serve a stand-in on loopback; its base address."""
@@ -88,10 +104,9 @@ async def serving(host: Host, routes: Sequence[web.RouteDef]) -> AsyncIterator[s
             if trouble.times and trouble.about(request):
                 trouble.times -= 1
                 if trouble.after:
-                    await handler(request)
+                    await _answered(handler, request)
                 return trouble.answer()
-        answer: web.StreamResponse = await handler(request)
-        return answer
+        return await _answered(handler, request)
 
     app = web.Application(middlewares=[middleware])
     app.add_routes(routes)
@@ -118,6 +133,11 @@ def page_of[One](
         following = request.url.update_query(page=str(page + 1))
         headers["Link"] = f'<{following}>; rel="next"'
     return list(rows[start : start + size]), headers
+
+
+def refused(status: int, headers: Mapping[str, str] | None = None, /, **body: Any) -> Refused:
+    """A JSON answer that is raised."""
+    return Refused(said(status, headers, **body))
 
 
 def said(status: int, headers: Mapping[str, str] | None = None, /, **body: Any) -> web.Response:

@@ -3,5 +3,5 @@
 - `kinds`, `tokens`, `keys`, `likely`: which secrets there are, as tables, and what is believed of them.
 - `base64_forms`: how they look inside of base64.
 - `engine`: all patterns as one, `passing`: one pass of it, `scan`: all that is done with an object.
-- `lfs`: pointers of Git LFS.
+- `lfs`: pointers of Git LFS. `names`: what stands in names.
 """

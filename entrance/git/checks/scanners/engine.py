@@ -6,9 +6,10 @@ here.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 
 import hyperscan
 
@@ -23,6 +24,8 @@ _FLAGS = {
     re.IGNORECASE: hyperscan.HS_FLAG_CASELESS,
     re.MULTILINE: hyperscan.HS_FLAG_MULTILINE,
 }
+
+_MODE = hyperscan.HS_MODE_STREAM
 
 OnMatch = Callable[[int, int, int, int, object], None]
 
@@ -51,17 +54,21 @@ class _Look:
 
 
 class Engine:
-    """Made once a process: all patterns, compiled."""
+    """Made once a process: all patterns, compiled, which takes a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, compiled: bytes | None = None) -> None:
+        """`compiled`: an engine's on this machine; that of other patterns is of no use, and not used."""
         self._looks = tuple(_looks())
-        self._patterns = hyperscan.Database(mode=hyperscan.HS_MODE_STREAM)
-        self._patterns.compile(
-            expressions=[look.pattern for look in self._looks],
-            ids=list(range(len(self._looks))),
-            elements=len(self._looks),
-            flags=[_engine_flags(look.flags) for look in self._looks],
-        )
+        self._mark = _mark(self._looks)
+        if compiled and compiled.startswith(self._mark):
+            self._patterns = _loaded(compiled[len(self._mark) :])
+        else:
+            self._patterns = _compiled(self._looks)
+
+    @property
+    def compiled(self) -> bytes:
+        """The patterns, for another engine."""
+        return self._mark + hyperscan.dumpb(self._patterns)
 
     def open(self, matched: OnMatch) -> hyperscan.Stream:
         """A stream that is open; `matched` must live as long, the engine doesn't hold it.
@@ -82,10 +89,37 @@ class Engine:
         return Hit(self._looks[look].what, read[0], hash(read[1])) if read else None
 
 
-@cache
-def engine() -> Engine:
-    """The process's own."""
-    return Engine()
+_own: list[Engine] = []
+
+
+def engine(compiled: bytes | None = None) -> Engine:
+    """The process's own, made when it is first asked for; see `Engine`."""
+    if not _own:
+        _own.append(Engine(compiled))
+    return _own[0]
+
+
+def _mark(looks: Sequence[_Look]) -> bytes:
+    """Of all that a compiled form depends on, but for the machine."""
+    patterns = [(look.pattern, look.flags) for look in looks]
+    return sha256(repr((version("hyperscan"), patterns)).encode()).digest()
+
+
+def _loaded(compiled: bytes) -> hyperscan.Database:
+    patterns = hyperscan.loadb(compiled, _MODE)
+    patterns.scratch = hyperscan.Scratch(patterns)
+    return patterns
+
+
+def _compiled(looks: Sequence[_Look]) -> hyperscan.Database:
+    patterns = hyperscan.Database(mode=_MODE)
+    patterns.compile(
+        expressions=[look.pattern for look in looks],
+        ids=list(range(len(looks))),
+        elements=len(looks),
+        flags=[_engine_flags(look.flags) for look in looks],
+    )
+    return patterns
 
 
 def _looks() -> Iterator[_Look]:

@@ -45,6 +45,14 @@ def undone(act: Act) -> Act:
     return after(act, run("revert", "--no-edit", "HEAD"))
 
 
+def empty_folder(name: bytes) -> Act:
+    """A folder with nothing in it is committed, which git's own commands never do."""
+    tree = f"040000 tree $(git mktree </dev/null)\\t{name.decode()}\\n"
+    whole = f'(git ls-tree HEAD; printf "{tree}") | git mktree'
+    made = f"!git update-ref HEAD $(git commit-tree -p HEAD -m x $( {whole}))"
+    return run("-c", f"alias.made={made}", "made")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A push that a rule finds something in. `policy`: what else the policy says."""
@@ -82,6 +90,8 @@ ROWS = (
         "a token in a message",
         run("commit", "-q", "--allow-empty", "-m", SECRET.decode()),
     ),
+    Row("secret", "a token in a file's name", write(f"docs/{SECRET.decode()}.txt")),
+    Row("secret", "a token in the name of a folder where nothing is", empty_folder(SECRET)),
     Row(
         "likely-secret",
         "a password in a setting",
@@ -175,3 +185,34 @@ async def test_where_its_rule_holds_it_waits_for_a_person(
     assert [one.ref for one in held.moved] == [f"{OWN}/fix"]
     assert await at_door.refs() == before
     assert not pushes_at_host(at_door)
+
+
+async def test_a_secret_in_a_branchs_name_is_refused_and_not_written_down(
+    at_door: Door, clone: Path
+) -> None:
+    await acts.commit(at_door, clone)
+    before = await at_door.refs()
+
+    said = await at_door.git("push", "origin", to(SECRET.decode()), cwd=clone)
+
+    assert said.code != 0, said.text
+    assert "a token of GitHub in the branch's name" in said.text
+    assert await at_door.refs() == before
+    assert not pushes_at_host(at_door)
+    [update] = at_door.audit.decisions("git_push")[-1].detail["updates"]
+    assert update["ref"] == f"{OWN}/***"
+    assert SECRET.decode() not in repr(at_door.audit.records)
+
+
+async def test_a_name_that_the_host_has_already_is_no_news(
+    at_door: Door, clone: Path, policy: Callable[..., None]
+) -> None:
+    name = f"{SECRET.decode()}.txt"
+    policy({"secret": Mode.NOTE})
+    await acts.after(write(name), acts.push(to("fix")))(at_door, clone)
+    policy({"secret": Mode.DENY})
+    await acts.after(write(name, b"newer\n"), acts.amend)(at_door, clone)
+
+    said = await at_door.git("push", "origin", to("fix"), cwd=clone)
+
+    assert said.code == 0, said.text

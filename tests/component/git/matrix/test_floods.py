@@ -15,7 +15,7 @@ from tests.component.git.matrix.packs import Object
 from tests.component.git.matrix.promises import left_behind, pushes_at_host
 from tests.component.git.matrix.test_heads_by_hand import command
 from tests.component.git.matrix.test_http_by_hand import head
-from tests.component.git.matrix.test_taken import Row, is_taken
+from tests.component.git.matrix.test_taken import Row, assert_taken
 from tests.servers.git import Door
 from tests.waiting import until
 
@@ -59,7 +59,7 @@ async def test_what_unfolds_beyond_measure_is_refused(
     assert TOO_MUCH in said
     assert not pushes_at_host(at_door)
     await acts.commit(at_door, clone)
-    await is_taken(at_door, clone, Row("and the next is taken", acts.nothing), ())
+    await assert_taken(at_door, clone, Row("and the next is taken", acts.nothing), ())
 
 
 async def test_a_run_with_many_pushes_that_do_not_end_waits_for_itself(

@@ -12,9 +12,9 @@ import pytest
 from tests.component.git.matrix import acts
 from tests.component.git.matrix.acts import to
 from tests.component.git.matrix.promises import left_behind, pushes_at_host
-from tests.component.git.matrix.test_refused import Row, is_refused
+from tests.component.git.matrix.test_refused import Row, assert_refused
 from tests.component.git.matrix.test_taken import Row as Taken
-from tests.component.git.matrix.test_taken import is_taken
+from tests.component.git.matrix.test_taken import assert_taken
 from tests.servers.git import Door
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a small disk")
@@ -47,12 +47,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 )
 async def test_a_push_that_has_no_room_is_refused(at_door: Door, clone: Path, size: int) -> None:
     await acts.write_random(size)(at_door, clone)
-    await is_refused(at_door, clone, Row("", (to("fix"),), (FULL, "[remote rejected]")), ())
+    await assert_refused(at_door, clone, Row("", (to("fix"),), (FULL, "[remote rejected]")), ())
     assert not left_behind(at_door)
 
     await acts.go_back(at_door, clone)
     await acts.commit(at_door, clone)
-    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    await assert_taken(at_door, clone, Taken("", acts.nothing), ())
 
 
 async def test_without_room_for_anything_no_push_is_taken(
@@ -64,13 +64,13 @@ async def test_without_room_for_anything_no_push_is_taken(
             pass
     await acts.commit(at_door, clone)
 
-    await is_refused(
+    await assert_refused(
         at_door, clone, Row("", (to("fix"),), ("[remote rejected]", "No space left")), ()
     )
 
     assert not pushes_at_host(at_door)
     filler.unlink()
-    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    await assert_taken(at_door, clone, Taken("", acts.nothing), ())
 
 
 async def test_the_last_of_the_disk_is_not_for_pushes(
@@ -78,13 +78,13 @@ async def test_the_last_of_the_disk_is_not_for_pushes(
 ) -> None:
     """What the door decides must be recorded on it."""
     await acts.commit(at_door, clone)
-    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    await assert_taken(at_door, clone, Taken("", acts.nothing), ())
     filler = small_disk / "filler"
     left = os.statvfs(small_disk)
     filler.write_bytes(bytes(left.f_bavail * left.f_frsize - (100 << 10)))
     await at_door.commit(clone, "more.txt")
 
-    await is_refused(at_door, clone, Row("", (to("again"),), (FULL, "[remote rejected]")), ())
+    await assert_refused(at_door, clone, Row("", (to("again"),), (FULL, "[remote rejected]")), ())
 
     filler.unlink()
-    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    await assert_taken(at_door, clone, Taken("", acts.nothing), ())

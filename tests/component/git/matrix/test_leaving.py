@@ -13,7 +13,7 @@ from tests.component.git.matrix.acts import to
 from tests.component.git.matrix.promises import left_behind, pushes_at_host
 from tests.component.git.matrix.test_heads_by_hand import command
 from tests.component.git.matrix.test_http_by_hand import head
-from tests.component.git.matrix.test_taken import Row, is_taken
+from tests.component.git.matrix.test_taken import Row, assert_taken
 from tests.servers.git import Door
 from tests.waiting import until
 
@@ -62,4 +62,4 @@ async def test_nothing_is_left_when_it_leaves(
     await until(lambda: not left_behind(at_door), 20)
     assert not pushes_at_host(at_door)
     await acts.commit(at_door, clone)
-    await is_taken(at_door, clone, Row("and the next is taken", acts.nothing, (to("fix"),)), ())
+    await assert_taken(at_door, clone, Row("and the next is taken", acts.nothing, (to("fix"),)), ())

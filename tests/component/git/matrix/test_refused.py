@@ -98,7 +98,7 @@ BY_GIT = (
 )
 
 
-async def is_refused(at_door: Door, clone: Path, row: Row, options: Options) -> str:
+async def assert_refused(at_door: Door, clone: Path, row: Row, options: Options) -> str:
     """Push it, and see it refused; what git prints."""
     asked = pushes_at_host(at_door)
     before = await at_door.refs()
@@ -118,7 +118,7 @@ async def test_git_prints_why_it_was_refused(at_door: Door, clone: Path, row: Ro
     """CASE-41, CASE-42, CASE-43, CASE-45, CASE-47, CASE-52, CASE-53, CASE-54."""
     await row.before(at_door, clone)
 
-    text = await is_refused(at_door, clone, row, ())
+    text = await assert_refused(at_door, clone, row, ())
 
     assert "[remote rejected]" in text
     assert "remote: sandgate: " in text
@@ -135,7 +135,7 @@ async def test_git_itself_says_what_the_door_does_not_offer(
 ) -> None:
     """CASE-58: the host offers it; the door takes it out."""
     await row.before(at_door, clone)
-    await is_refused(at_door, clone, row, ())
+    await assert_refused(at_door, clone, row, ())
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -146,7 +146,7 @@ async def test_a_large_push_is_refused_with_its_reason(
     """CASE-52: nothing was read that the answer had to wait for."""
     await acts.write_random(3_000_000)(at_door, clone)
     row = Row("large", ("HEAD:main",), (UNDER, "[remote rejected]"))
-    await is_refused(at_door, clone, row, (*PROTOCOLS[protocol], *BODIES[body]))
+    await assert_refused(at_door, clone, row, (*PROTOCOLS[protocol], *BODIES[body]))
 
 
 async def test_a_branch_that_is_an_alias_of_another_is_not_followed(
@@ -155,4 +155,4 @@ async def test_a_branch_that_is_an_alias_of_another_is_not_followed(
     """CASE-46: receive-pack would move main."""
     await host.git("symbolic-ref", f"{OWN}/alias", "refs/heads/main")
     await acts.commit(at_door, clone)
-    await is_refused(at_door, clone, Row("alias", (to("alias"),), ("alias of another",)), ())
+    await assert_refused(at_door, clone, Row("alias", (to("alias"),), ("alias of another",)), ())

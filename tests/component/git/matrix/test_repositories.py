@@ -10,9 +10,9 @@ from tests.component.git.matrix import acts
 from tests.component.git.matrix.acts import OWN, to
 from tests.component.git.matrix.conftest import CLONED
 from tests.component.git.matrix.promises import Host
-from tests.component.git.matrix.test_refused import UNDER, is_refused
+from tests.component.git.matrix.test_refused import UNDER, assert_refused
 from tests.component.git.matrix.test_refused import Row as Refused
-from tests.component.git.matrix.test_taken import Row, is_taken
+from tests.component.git.matrix.test_taken import Row, assert_taken
 from tests.component.git.matrix.ways import PROTOCOLS
 from tests.servers.git import Door
 
@@ -60,7 +60,7 @@ async def test_thousands_of_refs_are_cloned_and_pushed_to(
     listed = await at_door.git.ok("branch", "--remotes", cwd=target)
     assert listed.count("origin/many/") == MANY
     await at_door.commit(target)
-    await is_taken(at_door, target, Row("one more", acts.nothing), PROTOCOLS[way])
+    await assert_taken(at_door, target, Row("one more", acts.nothing), PROTOCOLS[way])
 
 
 @pytest.mark.parametrize("way", PROTOCOLS)
@@ -73,10 +73,10 @@ async def test_an_empty_repository_is_cloned_and_takes_a_first_branch_that_is_no
 
     await at_door.git.ok(*PROTOCOLS[way], "clone", "-q", at_door.url(CLONED), target)
     await at_door.commit(target)
-    await is_refused(at_door, target, Refused("", ("HEAD:main",), (UNDER,)), PROTOCOLS[way])
-    await is_taken(at_door, target, Row("first", acts.nothing), PROTOCOLS[way])
+    await assert_refused(at_door, target, Refused("", ("HEAD:main",), (UNDER,)), PROTOCOLS[way])
+    await assert_taken(at_door, target, Row("first", acts.nothing), PROTOCOLS[way])
     await at_door.commit(target, "second.txt")
-    await is_taken(at_door, target, Row("second", acts.nothing), PROTOCOLS[way])
+    await assert_taken(at_door, target, Row("second", acts.nothing), PROTOCOLS[way])
 
 
 @pytest.mark.parametrize("way", PROTOCOLS)
@@ -92,13 +92,13 @@ async def test_a_repository_with_sha256_is_cloned_and_pushed_to(
 
     await at_door.git.ok(*PROTOCOLS[way], "clone", "-q", at_door.url(CLONED), target)
     await acts.change_a_long_file(at_door, target)
-    await is_taken(at_door, target, Row("first", acts.nothing), PROTOCOLS[way])
+    await assert_taken(at_door, target, Row("first", acts.nothing), PROTOCOLS[way])
     await acts.make_deltas_in_the_pack(at_door, target)
-    await is_taken(at_door, target, Row("second", acts.nothing), PROTOCOLS[way])
-    await is_refused(at_door, target, Refused("", ("HEAD:main",), (UNDER,)), PROTOCOLS[way])
+    await assert_taken(at_door, target, Row("second", acts.nothing), PROTOCOLS[way])
+    await assert_refused(at_door, target, Refused("", ("HEAD:main",), (UNDER,)), PROTOCOLS[way])
     await acts.amend(at_door, target)
     force = ("--force", to("fix"))
-    await is_refused(at_door, target, Refused("", force, ("others may have seen",)), ())
+    await assert_refused(at_door, target, Refused("", force, ("others may have seen",)), ())
 
 
 async def test_a_host_that_hides_refs_is_served_as_it_is(at_door: Door, host: Host) -> None:
@@ -117,7 +117,7 @@ async def test_a_branch_at_work_of_people_that_only_a_pull_request_has_is_a_new_
     await host.git("update-ref", "refs/pull/1/head", theirs)
     await at_door.git.ok("fetch", "-q", "origin", "refs/pull/1/head:pulled", cwd=clone)
 
-    await is_taken(
+    await assert_taken(
         at_door, clone, Row("", acts.nothing, (to("fix", "pulled"),), (("fix", "pulled"),)), ()
     )
 
@@ -127,5 +127,5 @@ async def test_a_push_of_much_is_taken_whole(at_door: Door, clone: Path) -> None
     for number in range(300):
         (clone / f"{number}.bin").write_bytes(os.urandom(20_000))
     await at_door.commit(clone)
-    await is_taken(at_door, clone, Row("much", acts.nothing), ())
+    await assert_taken(at_door, clone, Row("much", acts.nothing), ())
     assert f"{OWN}/fix" in await at_door.refs()

@@ -7,9 +7,9 @@ import pytest
 from tests.component.git.matrix import acts
 from tests.component.git.matrix.acts import OWN, after, run, to, write
 from tests.component.git.matrix.promises import Host
-from tests.component.git.matrix.test_refused import Row, is_refused
+from tests.component.git.matrix.test_refused import Row, assert_refused
 from tests.component.git.matrix.test_taken import Row as Taken
-from tests.component.git.matrix.test_taken import is_taken
+from tests.component.git.matrix.test_taken import assert_taken
 from tests.servers.git import Door
 
 REWIND = "would lose commits that others may have seen"
@@ -71,13 +71,13 @@ ROWS = (
 async def test_a_branch_does_not_go_back(at_door: Door, clone: Path, row: Row) -> None:
     """CASE-54: refused by the door, whatever the host's own rule."""
     await row.before(at_door, clone)
-    text = await is_refused(at_door, clone, row, ())
+    text = await assert_refused(at_door, clone, row, ())
     assert "[remote rejected]" in text
 
 
 async def test_a_push_without_force_is_stopped_by_git_itself(at_door: Door, clone: Path) -> None:
     await after(acts.publish, acts.amend)(at_door, clone)
-    await is_refused(at_door, clone, Row("", (to("fix"),), ("non-fast-forward",)), ())
+    await assert_refused(at_door, clone, Row("", (to("fix"),), ("non-fast-forward",)), ())
 
 
 async def test_a_branch_that_moved_meanwhile_is_not_moved_on_an_old_look(
@@ -105,7 +105,7 @@ async def test_after_a_merge_of_what_came_meanwhile_it_goes_forward(
     pull = ("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
     await after(write("mine.txt"), run(*pull))(at_door, clone)
 
-    await is_taken(at_door, clone, Taken("", acts.nothing), ())
+    await assert_taken(at_door, clone, Taken("", acts.nothing), ())
 
 
 async def test_what_the_host_has_deleted_is_not_had_of_the_doors_copy(

@@ -84,7 +84,7 @@ ROWS = (
 LARGE = 300_000
 
 
-async def is_taken(at_door: Door, clone: Path, row: Row, options: Options) -> None:
+async def assert_taken(at_door: Door, clone: Path, row: Row, options: Options) -> None:
     """Push it, and see the host's branches where they should be, after one request."""
     asked = pushes_at_host(at_door)
 
@@ -105,7 +105,7 @@ async def is_taken(at_door: Door, clone: Path, row: Row, options: Options) -> No
 async def test_what_is_pushed_arrives(at_door: Door, clone: Path, row: Row) -> None:
     """CASE-38, CASE-39, CASE-54."""
     await row.before(at_door, clone)
-    await is_taken(at_door, clone, row, ())
+    await assert_taken(at_door, clone, row, ())
     assert not await at_door.git.ok("-C", at_door.root / "small.git", "fsck", "--no-dangling")
 
 
@@ -115,7 +115,7 @@ async def test_a_large_push_arrives(at_door: Door, clone: Path, protocol: str, b
     """CASE-32, CASE-33, CASE-51: in chunks after a probe, and with a length."""
     await acts.write_random(LARGE)(at_door, clone)
     options = (*PROTOCOLS[protocol], *BODIES[body])
-    await is_taken(at_door, clone, Row("large", acts.nothing), options)
+    await assert_taken(at_door, clone, Row("large", acts.nothing), options)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +135,10 @@ async def test_a_clone_that_lacks_something_pushes_too(
     part = at_door.git.home / "part"
     await at_door.git.ok("clone", "-q", *arguments, at_door.url("host/small.git"), part)
     await at_door.commit(part)
-    await is_taken(at_door, part, Row("part", acts.nothing), ())
+    await assert_taken(at_door, part, Row("part", acts.nothing), ())
 
     again = await at_door.git("push", "origin", to("fix"), cwd=part)
 
     assert (again.code, "up-to-date" in again.text) == (0, True), again.text
     await at_door.commit(part, "more.txt")
-    await is_taken(at_door, part, Row("more", acts.nothing), ())
+    await assert_taken(at_door, part, Row("more", acts.nothing), ())

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from entrance.errors import Unavailable
 from entrance.git.quarantine.frames import Job
@@ -24,10 +25,11 @@ async def looking() -> AsyncIterator[Looking]:
     await opened.close()
 
 
-@pytest.fixture
-async def job(tmp_path: Path) -> Job:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """Everything in a repository, as if it had been pushed to one that has nothing."""
-    git, work, bare = Git(tmp_path), tmp_path / "work", tmp_path / "bare.git"
+    folder = tmp_path_factory.mktemp("pushed")
+    git, work, bare = Git(folder), folder / "work", folder / "bare.git"
     await git.ok("init", "-q", "-bmain", work)
     await git.ok("init", "-q", "--bare", bare)
     (work / "large.bin").write_bytes(os.urandom(30 << 20))
@@ -44,7 +46,7 @@ async def job(tmp_path: Path) -> Job:
         oid_bytes=20,
         index=str(index),
         count=4,
-        moves=(("0" * 40, new),),
+        moves=(("0" * 40, new, "refs/heads/x"),),
     )
 
 
@@ -126,9 +128,13 @@ async def test_jobs_are_done_in_turns(looking: Looking, job: Job) -> None:
 
     small = Job(0, job.repository, job.objects, 20, job.index, count=0, moves=job.moves[:0])
     await looking.warm()
+    assert looking.pid
+    os.kill(looking.pid, signal.SIGSTOP)  # it finds both when it goes on
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(look("large", job))
         tasks.create_task(look("small", small))
+        await asyncio.sleep(0)  # both are in its pipe now
+        os.kill(looking.pid, signal.SIGCONT)
 
     assert done == ["small", "large"]
 

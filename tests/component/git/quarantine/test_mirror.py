@@ -9,7 +9,8 @@ import aiohttp
 import pytest
 
 from entrance.errors import Unavailable
-from entrance.git.quarantine.mirror import DIGEST, UNUSED_S, Mirrors, Origin
+from entrance.git.quarantine.mirror import DIGEST, Origin
+from entrance.git.quarantine.mirrors import UNUSED_S, Mirrors
 from tests.component.git.test_push import OWN, push
 from tests.servers.git import REAL_CREDENTIAL, Door
 
@@ -106,9 +107,14 @@ def _empty(folder: Path) -> None:
         shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
+def _gone(folder: Path) -> None:
+    while folder.exists():  # the door may be writing there
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.mark.parametrize(
     "damage",
-    [_no_pack, _torn_pack, _no_head, _torn_refs, _empty, shutil.rmtree],
+    [_no_pack, _torn_pack, _no_head, _torn_refs, _empty, _gone],
     ids=lambda damage: damage.__name__,
 )
 async def test_a_damaged_mirror_is_made_anew_within_the_push(
@@ -141,6 +147,9 @@ async def test_a_repository_that_became_another_is_mirrored_as_that(at_door: Doo
     await at_door.commit(again)
 
     await pushed(at_door, again, "two")
+
+    kept = {each.name.rpartition("-")[2] for each in (at_door.kept / "mirrors").iterdir()}
+    assert kept == {"sha1", "sha256"}
 
 
 async def test_what_the_host_has_removed_is_not_to_be_had_from_the_mirror(at_door: Door) -> None:

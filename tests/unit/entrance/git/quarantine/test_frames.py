@@ -6,12 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.git.checks.facts import Change, Commit, PackObject, Person, Pointer, Sighting
+from entrance.git.checks.facts import (
+    Change,
+    Commit,
+    PackObject,
+    Person,
+    Pointer,
+    Sighting,
+    Telling,
+)
 from entrance.git.quarantine.frames import FrameBrokenError, Frames, Job, Result, pack, unpack
 
 OID = "a" * 40
 JOB = Job(
-    1, "/m", "/o", 20, "/o/pack/x.idx", 3, ((OID, OID),), canaries=(("aws-secret", "letters"),)
+    1,
+    "/m",
+    "/o",
+    20,
+    "/o/pack/x.idx",
+    3,
+    ((OID, OID, "refs/heads/x"),),
+    canaries=(("aws-secret", "letters"),),
 )
 RESULT = Result(
     1,
@@ -24,6 +39,7 @@ RESULT = Result(
     stray=frozenset({OID}),
     links={OID: b"\xff/x"},
     sightings=(Sighting(OID, "a token", 3),),
+    telling={b"\xff/token": Telling(("a token",), b"\xff/***")},
     pointers=(Pointer(OID, "b" * 64, 7),),
 )
 
