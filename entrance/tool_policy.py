@@ -39,6 +39,8 @@ class ToolRule:
     """What becomes of a call whose arguments don't fit."""
     two_people: bool = False
     """Whether two people have to allow a call that is held."""
+    approval: str = ""
+    """The inbox's item by which a person has granted it; empty when the engagement does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +65,52 @@ class About:
     queries: frozenset[str] = frozenset()
 
 
+class Change(StrEnum):
+    """How a tool stands against what is known of it."""
+
+    NONE = ""
+    UNSEEN = "unseen"
+    """Its words or schema are other than when a person looked, and no person has looked since."""
+    DENIED = "denied"
+    """A person has looked, and doesn't want it as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a call besides its arguments, from us and not from the server that it is for."""
 
     about: About | None = None
     """None: nobody says it; it is told by the arguments' names."""
-    changed: bool = False
+    changed: Change = Change.NONE
     """Whether the tool is another than the one that a person has looked at."""
     of_people: tuple[str, ...] = ()
     """What the call changes and a person wrote last."""
     said: Mode | None = None
     """What is said of the tool for all who use its connection; None: nothing."""
+
+
+Ask = Literal["sampling", "elicitation", "roots"]
+"""What a server may ask back of the client that called it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondTools:
+    """What may be used of a connection beside its tools. Nothing, unless it says so."""
+
+    prompts: frozenset[str] = frozenset()
+    resources: tuple[str, ...] = ()
+    """URIs; one that ends in `*` stands for all that begin with it."""
+    asks: frozenset[Ask] = frozenset()
+    """What the connection's server may ask back; everything else is refused in the run's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is said of a connection for all who use it; None: nothing. A grant can only be stricter."""
+
+    prompts: frozenset[str] | None = None
+    resources: tuple[str, ...] | None = None
+    asks: frozenset[Ask] | None = None
 
 
 type Others = Literal[Mode.APPROVAL, Mode.FORBIDDEN]
@@ -88,6 +124,7 @@ class ConnectionRules:
     others: Others = Mode.APPROVAL
     """The mode of tools that are not named: nobody has looked at them."""
     scope: Scope = field(default_factory=Scope)
+    more: BeyondTools = field(default_factory=BeyondTools)
 
 
 @lru_cache(1024)

@@ -3,29 +3,40 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import orjson
 
-from entrance.decision import Allow, Decision, Deny
+from entrance.decision import Allow, Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.log.body_hash import hash_of_body
 from entrance.log.records import Audit, Decided, Outcome, Traffic
-from entrance.mcp.beyond_policy import decide_prompt, decide_resource, decide_template
-from entrance.mcp.catalogue import Entry, catalogue
+from entrance.mcp.beyond_policy import Wish, beyond_of, decide_beyond, is_open
+from entrance.mcp.catalogue import Entry, Granted, catalogue
 from entrance.mcp.connection import Caller, Connection, Kind, Lost
-from entrance.mcp.gateway import CALL_TIMEOUT_S, Gateway
+from entrance.mcp.gateway import CALL_TIMEOUT_S
+from entrance.mcp.lists import PATIENCE_S
 from entrance.mcp.messages import INVALID_PARAMS, UNREACHABLE, Failure, Json
+from entrance.mcp.offering import Offering
+from entrance.mcp.policy import Ruled
 from entrance.session import Session
 
 RESULT_BYTES = 4 << 20
 _URI: Mapping[Kind, str] = {"resources": "uri", "resources/templates": "uriTemplate"}
+_WISHES: Mapping[Kind, Literal["resource", "template"]] = {
+    "resources": "resource",
+    "resources/templates": "template",
+}
+_LIMITS_S: Mapping[str, float] = {"logging/setLevel": PATIENCE_S}
+"""How long is waited for what no agent waits for."""
+_ANYBODY = Ruled(Allow(), "anybody")
 
 
 class Beyond:
     """What connections offer beside tools. `clock` counts seconds."""
 
-    def __init__(self, gateway: Gateway, audit: Audit, clock: Callable[[], float]) -> None:
-        self._gateway = gateway
+    def __init__(self, offering: Offering, audit: Audit, clock: Callable[[], float]) -> None:
+        self._offering = offering
         self._audit = audit
         self._clock = clock
 
@@ -34,74 +45,92 @@ class Beyond:
         return [
             {**entry.listed, "name": shown}
             for shown, entry in sorted((await self._prompts(caller)).items())
-            if isinstance(_prompt(caller.session, entry), Allow)
+            if isinstance(self._prompt(caller.session, entry).decision, Allow)
         ]
 
     async def resources(self, caller: Caller, kind: Kind) -> list[Json]:
         """The resources, or templates of such, that are granted to the session."""
         key = _URI[kind]
-        decide = decide_resource if kind == "resources" else decide_template
-        offered, _ = await self._gateway.offered(caller, kind)
+        offered, _ = await self._offering.of_kind(caller, kind)
         return [
             each
             for name, many in sorted(offered.items())
             for each in many
             if isinstance(each, dict) and isinstance(each.get(key), str)
-            if isinstance(decide(caller.session, name, each[key]), Allow)
+            if is_open(caller.session, self._wish(_WISHES[kind], name, each[key]))
         ]
 
     async def prompt(self, caller: Caller, params: Json) -> Json | Failure:
         """Get a prompt by the name that it is shown under."""
         name = params["name"]
         entry = (await self._prompts(caller)).get(name)
-        decision = _prompt(caller.session, entry) if entry else Deny(f"no prompt {name[:100]}")
+        ruled = (
+            self._prompt(caller.session, entry)
+            if entry
+            else Ruled(Deny(f"no prompt {name[:100]}"), "no_such_prompt")
+        )
         connection = entry.connection if entry else ""
         sent = {**params, "name": entry.name if entry else name}
-        return await self._done(caller, connection, "prompts/get", sent, decision)
+        return await self._done(caller, connection, "prompts/get", sent, ruled)
 
     async def resource(self, caller: Caller, method: str, params: Json) -> Json | Failure:
         """Read a resource, or begin or end to be told of its changes."""
-        connection, decision = self._holder(caller, params["uri"])
-        return await self._done(caller, connection, method, params, decision)
+        connection, ruled = self._holder(caller, params["uri"])
+        return await self._done(caller, connection, method, params, ruled)
 
     async def completion(self, caller: Caller, params: Json) -> Json | Failure:
         """Complete an argument of a prompt, or of a resource's template."""
         ref = params["ref"]
         if ref.get("type") == "ref/resource" and isinstance(ref.get("uri"), str):
-            connection, decision = self._holder(caller, ref["uri"].partition("{")[0])
-            return await self._done(caller, connection, "completion/complete", params, decision)
+            connection, ruled = self._holder(caller, ref["uri"].partition("{")[0])
+            return await self._done(caller, connection, "completion/complete", params, ruled)
         name = ref.get("name")
         entry = (await self._prompts(caller)).get(name) if isinstance(name, str) else None
         if entry is None:
-            denied = Deny("completion is for a prompt or a resource template that is granted")
+            reason = "completion is for a prompt or a resource template that is granted"
+            denied = Ruled(Deny(reason), "no_such_prompt")
             return await self._done(caller, "", "completion/complete", params, denied)
         sent = {**params, "ref": {**ref, "name": entry.name}}
-        decision = _prompt(caller.session, entry)
-        return await self._done(caller, entry.connection, "completion/complete", sent, decision)
+        ruled = self._prompt(caller.session, entry)
+        return await self._done(caller, entry.connection, "completion/complete", sent, ruled)
 
     async def level(self, caller: Caller, params: Json) -> Json | Failure:
-        """Have every server log from this level on; a server that can't is left as it is."""
-        for each in self._gateway.of(caller.session):
-            if each.foreign:
-                await self._done(caller, each.name, "logging/setLevel", params, Allow())
+        """Have every server log from this level on; a server that can't, or hangs, is left as it is."""
+        done = [
+            self._done(caller, each.name, "logging/setLevel", params, _ANYBODY)
+            for each in self._offering.of(caller.session)
+            if each.foreign
+        ]
+        await asyncio.gather(*done)
         return {}
 
     async def _prompts(self, caller: Caller) -> dict[str, Entry]:
-        offered, _ = await self._gateway.offered(caller, "prompts")
-        return catalogue(offered)
+        offered, _ = await self._offering.of_kind(caller, "prompts")
+        granted = {name: Granted(beyond_of(caller.session, name).prompts) for name in offered}
+        return catalogue(offered, granted)
 
-    def _holder(self, caller: Caller, uri: str) -> tuple[str, Decision]:
+    def _holder(self, caller: Caller, uri: str) -> tuple[str, Ruled]:
         """The connection at which a resource is granted; the first by name where several are."""
-        decision: Decision = Deny(f"the resource {uri[:200]} was not granted to this run")
-        for each in self._gateway.of(caller.session):
-            decision = decide_resource(caller.session, each.name, uri)
-            if isinstance(decision, Allow):
-                return each.name, decision
-        return "", decision
+        reason = f"the resource {uri[:200]} was not granted to this run"
+        ruled = Ruled(Deny(reason), "beyond_not_granted")
+        for each in self._offering.of(caller.session):
+            ruled = decide_beyond(caller.session, self._wish("resource", each.name, uri))
+            if isinstance(ruled.decision, Allow):
+                return each.name, ruled
+        return "", ruled
+
+    def _prompt(self, session: Session, entry: Entry) -> Ruled:
+        return decide_beyond(session, self._wish("prompt", entry.connection, entry.name))
+
+    def _wish(
+        self, kind: Literal["prompt", "resource", "template"], connection: str, name: str
+    ) -> Wish:
+        return Wish(kind, connection, name, self._offering.named(connection).bounds)
 
     async def _done(
-        self, caller: Caller, connection: str, method: str, params: Json, decision: Decision
+        self, caller: Caller, connection: str, method: str, params: Json, ruled: Ruled
     ) -> Json | Failure:
+        decision = ruled.decision
         what = str(params.get("name") or params.get("uri") or params.get("level") or "")
         raw = orjson.dumps({key: params[key] for key in params if key != "_meta"})
         seq = await self._audit.decided(
@@ -112,6 +141,7 @@ class Beyond:
                 caller.session,
                 detail={"params_sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)},
                 door="mcp",
+                rule=ruled.rule,
             )
         )
         if not isinstance(decision, Allow):
@@ -121,7 +151,7 @@ class Beyond:
         result: Json | Failure = {}
         try:
             word, result = await self._answer(
-                caller, self._gateway.named(connection), method, params
+                caller, self._offering.named(connection), method, params
             )
         except asyncio.CancelledError:
             word = "cancelled"
@@ -130,7 +160,7 @@ class Beyond:
             came = hash_of_body(_bytes_of(result))
             detail = {"ms": round((self._clock() - started) * 1000)}
             traffic = Traffic.of(hash_of_body(raw), came)
-            await self._audit.came_of_it(Outcome(seq, word, detail, traffic))
+            await self._audit.ended(Outcome(seq, word, detail, traffic))
         return result
 
     async def _answer(
@@ -138,7 +168,7 @@ class Beyond:
     ) -> tuple[str, Json | Failure]:
         name = connection.name
         try:
-            async with asyncio.timeout(CALL_TIMEOUT_S):
+            async with asyncio.timeout(_LIMITS_S.get(method, CALL_TIMEOUT_S)):
                 result = await connection.do(caller, method, params)
         except (TimeoutError, Lost):
             return "timeout", Failure(UNREACHABLE, f"{name} gave no answer")
@@ -153,10 +183,6 @@ class Beyond:
                 UNREACHABLE, f"The answer is larger than {RESULT_BYTES} bytes"
             )
         return "ok", result
-
-
-def _prompt(session: Session, entry: Entry) -> Decision:
-    return decide_prompt(session, entry.connection, entry.name)
 
 
 def _bytes_of(result: Json | Failure) -> bytes:

@@ -25,7 +25,7 @@ def canonical(value: Any) -> str:
             return str(value)
         case float():
             return _number(value)
-        case Mapping():
+        case dict() | Mapping():  # the first is told at once
             names = sorted(value, key=lambda name: str(name).encode("utf-16-be", "surrogatepass"))
             return "{" + ",".join(f"{_scalar(n)}:{canonical(value[n])}" for n in names) + "}"
         case list() | tuple():

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from entrance.decision import Decision
-from entrance.errors import SandgateError
+from entrance.errors import Malformed, SandgateError, Unavailable
 from entrance.mcp.messages import Era, Failure, Json
 from entrance.mcp.results import text_result
-from entrance.ports import Tool, ToolProvider
-from entrance.session import Ask, Session
+from entrance.ports import TellsFacts, Tool, ToolProvider
+from entrance.session import Session
+from entrance.tool_policy import Ask, Bounds
 
 Kind = Literal["tools", "prompts", "resources", "resources/templates"]
 TOUCHED = "sandgate/touched"
@@ -18,6 +19,14 @@ TOUCHED = "sandgate/touched"
 
 class Lost(SandgateError):
     """What was asked for was sent, and no answer came: it is not known whether it was done."""
+
+
+class Unreadable(Malformed):
+    """What was asked for was sent, and what came can't be read: it is not known whether it was done."""
+
+
+class Starting(Unavailable):
+    """What is asked for isn't there yet, or can't be had; the message is for the agent."""
 
 
 Tell = Callable[[str, Json], Awaitable[None]]
@@ -45,12 +54,13 @@ class Back(Protocol):
 class Caller:
     """On whose behalf a connection is used, and the way back.
 
-    `may_ask` decides on what a connection's server asks back, and records that.
+    `may_ask` decides on what a connection's server asks back, and records that; `asks` is all that it may.
     """
 
     session: Session
     back: Back
     may_ask: Callable[[str, Ask | None, Json], Awaitable[Decision]]
+    asks: Callable[[str], frozenset[Ask]] = lambda _connection: frozenset()
 
 
 class Connection(Protocol):
@@ -67,19 +77,37 @@ class Connection(Protocol):
         ...
 
     @property
+    def bounds(self) -> Bounds:
+        """What is said of it, beside its tools, for all who use it."""
+        ...
+
+    @property
     def provider(self) -> ToolProvider | None:
         """Our own tools themselves, where they are ours."""
+        ...
+
+    @property
+    def facts(self) -> TellsFacts | None:
+        """Who knows more of a call than its arguments say; None: nobody does."""
         ...
 
     async def listed(self, caller: Caller, kind: Kind) -> Sequence[Json]:
         """All that it offers of a kind, as MCP lists it. Raises: SandgateError."""
         ...
 
+    def at_hand(self, caller: Caller, kind: Kind) -> Sequence[Json] | None:
+        """What it has listed, as long as that stands; None when it has to be asked."""
+        ...
+
+    def doubt(self, session: Session, kind: Kind) -> bool:
+        """What it has listed may be out of date; whether it is asked for anew, as that was not just done."""
+        ...
+
     async def do(self, caller: Caller, method: str, params: Json) -> Json | Failure:
         """Have something done, once: nothing is ever sent again that may have been done.
 
-        Raises: Unavailable when it surely was not done; Malformed when the answer can't be read;
-        Lost when it isn't known whether it was done.
+        Raises: Unavailable when it surely was not done; Lost or Unreadable when that isn't known;
+        Malformed when it was refused in a way that can't be read.
         """
         ...
 
@@ -99,9 +127,11 @@ class Local:
     """Tools that are ours, as a connection."""
 
     foreign = False
+    bounds = Bounds()
 
     def __init__(self, provider: ToolProvider) -> None:
         self.provider = provider
+        self.facts = provider if isinstance(provider, TellsFacts) else None
         self._latest: tuple[Sequence[Tool], list[Json]] = ((), [])
 
     @property
@@ -117,6 +147,13 @@ class Local:
             listed = [_listed(tool) for tool in tools]
             self._latest = (tools, listed)
         return listed
+
+    def at_hand(self, caller: Caller, kind: Kind) -> None:
+        """Nothing: it is always asked."""
+
+    def doubt(self, session: Session, kind: Kind) -> bool:
+        del session, kind
+        return False
 
     async def do(self, caller: Caller, method: str, params: Json) -> Json | Failure:
         del method  # nothing but tools is ever granted here

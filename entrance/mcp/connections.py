@@ -7,9 +7,13 @@ import aiohttp
 from entrance.mcp.connection import Connection, Local
 from entrance.mcp.detached import Detached
 from entrance.mcp.upstream.endpoint import Endpoint, Secrets
+from entrance.mcp.upstream.sandboxed import SandboxedConnection
 from entrance.mcp.upstream.server import ServerConnection
-from entrance.ports import McpServer, ToolProvider
+from entrance.mcp.upstream.transports import reached
+from entrance.ports import McpServer, ServerSandboxes, ToolProvider
 from entrance.tool_policy import Mode
+
+Foreign = ServerConnection | SandboxedConnection
 
 
 class Connections(Mapping[str, Connection]):
@@ -22,13 +26,19 @@ class Connections(Mapping[str, Connection]):
         secrets: Secrets,
         clock: Callable[[], float],
         servers: Sequence[McpServer] = (),
+        *,
+        sandboxes: ServerSandboxes | None = None,
     ) -> None:
-        """Raises: ValueError when two of our own have the same name."""
+        """Without `sandboxes` no server is run over stdio.
+
+        Raises: ValueError when two of our own have the same name.
+        """
         self._own: dict[str, Connection] = {each.connection: Local(each) for each in providers}
         self._http = http
         self._secrets = secrets
         self._clock = clock
-        self._servers: dict[str, tuple[McpServer, ServerConnection]] = {}
+        self._sandboxes = sandboxes
+        self._servers: dict[str, tuple[McpServer, Foreign]] = {}
         self._put(servers)
         if len(self._own) != len(providers):
             raise ValueError("two tool providers have the same connection name")
@@ -55,11 +65,20 @@ class Connections(Mapping[str, Connection]):
         fresh = {}
         for server in servers:
             known = self._servers.get(server.name)
-            if known is None or known[0] != server:
-                endpoint = Endpoint(self._http, server, self._secrets)
-                known = (server, ServerConnection(server.name, endpoint, self._clock))
-            fresh[server.name] = known
+            connection = known[1] if known and known[0] == server else self._made(server)
+            if connection is not None:
+                fresh[server.name] = (server, connection)
         self._servers = fresh
+
+    def _made(self, server: McpServer) -> Foreign | None:
+        if server.stdio is None:
+            return ServerConnection(reached(server, self._endpoint), self._clock, server.bounds)
+        if self._sandboxes is None:  # nothing is ever run on the host
+            return None
+        return SandboxedConnection(self._http, server, self._sandboxes, self._clock)
+
+    def _endpoint(self, server: McpServer) -> Endpoint:
+        return Endpoint(self._http, server, self._secrets)
 
     async def closed(self, _: object = None) -> None:
         """Give up the sessions of all servers."""

@@ -1,13 +1,14 @@
 """The counter: each request that a client may make, and who answers it."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from entrance.decision import Decision
 from entrance.errors import Unavailable
 from entrance.log.records import Audit, Decided
 from entrance.mcp.beyond import Beyond
-from entrance.mcp.beyond_policy import decide_ask, has_more_than_tools
+from entrance.mcp.beyond_policy import Wish, asks_of, decide_beyond, has_more_than_tools
 from entrance.mcp.connection import Back, Caller
 from entrance.mcp.envelope import HANDSHAKE_VERSIONS, MODERN_VERSIONS
 from entrance.mcp.gateway import Gateway
@@ -25,7 +26,9 @@ from entrance.mcp.messages import (
 from entrance.mcp.methods import METHODS
 from entrance.mcp.protocol import call_of, not_found
 from entrance.mcp.session_ids import Agreed, can_be_asked
-from entrance.session import Ask, Session
+from entrance.ports import Sessions
+from entrance.session import Session
+from entrance.tool_policy import Ask
 
 INSTRUCTIONS = (
     "These tools are the only way to the world outside this sandbox. Every call is recorded. "
@@ -37,11 +40,14 @@ _Answering = Callable[[Caller, Request], Awaitable[Json | Failure]]
 class Counter:
     """Answers requests; sessions and HTTP are the business of whoever stands before it."""
 
-    def __init__(self, gateway: Gateway, audit: Audit, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, gateway: Gateway, sessions: Sessions, audit: Audit, clock: Callable[[], float]
+    ) -> None:
         self._gateway = gateway
+        self._offering = gateway.offering
         self._audit = audit
-        self._beyond = Beyond(gateway, audit, clock)
-        self._listening = Listening(gateway)
+        self._beyond = Beyond(gateway.offering, audit, clock)
+        self._listening = Listening(gateway.offering, sessions)
         self._answering: Mapping[str, _Answering] = {
             "ping": self._ping,
             "server/discover": self._discover,
@@ -66,7 +72,7 @@ class Counter:
         group = METHODS[request.method].group
         if group not in {"gateway", "tools"} and group not in self.capabilities(session):
             return not_found(request)
-        caller = Caller(session, back, self._may_ask(session))
+        caller = self._caller(session, back)
         result = await self._answering[request.method](caller, request)
         if isinstance(result, Failure):
             return result.reply(request.id)
@@ -88,11 +94,11 @@ class Counter:
 
     def capabilities(self, session: Session) -> dict[str, Any]:
         """What the session can use here: its tools, and whatever else it was granted."""
-        mine = self._gateway.of(session)
+        mine = self._offering.of(session)
         theirs = [each.name for each in mine if each.foreign]
-        found: dict[str, Any] = {"tools": {"listChanged": bool(theirs)}}
+        found: dict[str, Any] = {"tools": {"listChanged": True}, "listening": {}}
         if theirs:
-            found |= {"logging": {}, "listening": {}}
+            found["logging"] = {}
         if any(has_more_than_tools(session, name) for name in theirs):
             found |= {
                 "prompts": {"listChanged": True},
@@ -102,26 +108,40 @@ class Counter:
         return found
 
     async def listen(self, session: Session, back: Back) -> None:
-        """Tell a client of the handshake era, on its open stream, what happens; until cancelled."""
-        caller = Caller(session, back, self._may_ask(session))
+        """Tell a client of the handshake era, on its stream, what happens, until the run is over."""
+        caller = self._caller(session, back)
         await self._listening.listen(caller, ALL, back.tell)
 
     async def leave(self, session: Session) -> None:
         """The run has no client any more."""
-        for each in self._gateway.of(session):
+        self._offering.lists.leave(session.token_sha256)
+        for each in self._offering.of(session):
             await each.leave(session)
 
-    def _may_ask(self, session: Session) -> Callable[[str, Ask | None, Json], Awaitable[Decision]]:
-        async def may_ask(connection: str, ask: Ask | None, params: Json) -> Decision:
-            decision = decide_ask(session, connection, ask)
-            subject = f"{connection}/asks {ask or 'something unknown'}"
-            detail = {"keys": sorted(params)[:20]}
-            await self._audit.decided(
-                Decided("request", subject, decision, session, detail=detail, door="mcp")
-            )
-            return decision
+    def _caller(self, session: Session, back: Back) -> Caller:
+        return Caller(session, back, partial(self._may_ask, session), partial(self._asks, session))
 
-        return may_ask
+    def _asks(self, session: Session, connection: str) -> frozenset[Ask]:
+        return asks_of(session, connection, self._offering.named(connection).bounds)
+
+    async def _may_ask(
+        self, session: Session, connection: str, ask: Ask | None, params: Json
+    ) -> Decision:
+        bounds = self._offering.named(connection).bounds
+        asked = ask or "something unknown"
+        ruled = decide_beyond(session, Wish("ask", connection, asked, bounds))
+        await self._audit.decided(
+            Decided(
+                "request",
+                f"{connection}/asks {asked}",
+                ruled.decision,
+                session,
+                detail={"keys": sorted(params)[:20]},
+                door="mcp",
+                rule=ruled.rule,
+            )
+        )
+        return ruled.decision
 
     async def _ping(self, caller: Caller, asked: Request) -> Json:
         del caller, asked
@@ -160,7 +180,7 @@ class Counter:
         return await self._beyond.resource(caller, asked.method, asked.params)
 
     async def _listen(self, caller: Caller, asked: Request) -> Json:
-        """A modern client's stream: acknowledged at once, then told until it leaves."""
+        """A modern client's stream: acknowledged at once, then told until it leaves, or the run is over."""
         tag = {SUBSCRIPTION_KEY: asked.id}
         wanted = self._listening.agreed(caller.session, asked.params["notifications"])
 

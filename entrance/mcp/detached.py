@@ -10,10 +10,11 @@ from entrance.decision import Decision, Deny
 from entrance.errors import Unavailable
 from entrance.mcp import schemas
 from entrance.mcp.catalogue import named
-from entrance.mcp.connection import Caller, Connection, Lost
+from entrance.mcp.connection import Caller, Connection, Lost, Unreadable
 from entrance.mcp.messages import METHOD_NOT_FOUND, Era, Failure, Json
 from entrance.ports import Tool, ToolResult
-from entrance.session import Ask, Session
+from entrance.session import Session
+from entrance.tool_policy import Ask
 
 _NOBODY = "nobody is there to be asked"
 
@@ -53,7 +54,7 @@ class Detached:
         params = {"name": tool, "arguments": dict(arguments)}
         try:
             result = await self.behind.do(_caller(session), "tools/call", params)
-        except Lost as error:
+        except (Lost, Unreadable) as error:
             raise Unavailable(str(error)) from error
         if isinstance(result, Failure):
             return ToolResult(f"{tool} failed: {result.message}", is_error=True)
@@ -66,7 +67,7 @@ def _caller(session: Session) -> Caller:
 
 def _tool(listed: Json) -> Tool:
     schema, _ = schemas.shown(listed.get("inputSchema"))
-    return Tool(listed["name"], str(listed.get("description") or ""), schema)
+    return Tool(listed["name"], str(listed.get("description") or ""), schema, listed=listed)
 
 
 def _text_of(result: Json) -> str:

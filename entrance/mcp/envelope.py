@@ -21,7 +21,7 @@ MODERN_VERSIONS = ("2026-07-28",)
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-_ROUTING = ("mcp-protocol-version", "mcp-method", "mcp-name")
+ROUTING = ("mcp-protocol-version", "mcp-method", "mcp-name")
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods that say in a header what they are about, and the parameter that says it in the body."""
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
@@ -30,7 +30,7 @@ _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 def era_of(headers: Mapping[str, list[str]], rpc_id: Any) -> tuple[Era, Reply | None]:
     """The request's era, and the refusal if its routing headers can't be followed."""
     shown = rpc_id if isinstance(rpc_id, str | int | float) else None
-    for name in _ROUTING:
+    for name in ROUTING:
         if len(headers.get(name, ())) > 1:
             message = f"The header {name} appears more than once"
             return "modern", failure(shown, HEADER_MISMATCH, message, status=400)

@@ -17,30 +17,35 @@ from entrance.decision import Allow, Deny, Hold
 from entrance.errors import SandgateError, Unavailable
 from entrance.log.body_hash import BodyHash, hash_of_body
 from entrance.log.records import Audit, Decided, Outcome, Traffic
-from entrance.mcp.arguments import trouble_with
-from entrance.mcp.catalogue import Entry, catalogue
-from entrance.mcp.connection import TOUCHED, Caller, Connection, Kind, Lost
+from entrance.mcp.catalogue import Entry, names_of
+from entrance.mcp.connection import TOUCHED, Caller, Connection, Lost, Starting, Unreadable
 from entrance.mcp.judging import Judge
+from entrance.mcp.lists import PATIENCE_S, WHY_CHARS, Lists
 from entrance.mcp.messages import Failure, Json
-from entrance.mcp.policy import Ruled, is_shown, may_be_held
+from entrance.mcp.offering import Offering
+from entrance.mcp.policy import Ruled, granted, is_shown, may_be_held
 from entrance.mcp.recorded import of_arguments
-from entrance.mcp.results import bounded, size_of, text_result
-from entrance.ports import Cause
+from entrance.mcp.results import size_of, text_result
+from entrance.mcp.showing import shown_tool
+from entrance.mcp.spilling import Spilling
+from entrance.ports import Cause, ResultFiles
 from entrance.session import Session
 
 log = structlog.get_logger()
 
-RESULT_CHARS = 100_000
+RESULT_CHARS = 36_000
+"""Below what harnesses keep (Codex: 40,000 bytes; Claude Code: 100,000): what they cut can't be had again."""
 CALL_TIMEOUT_S = 50.0
 """Below the minute after which Claude Code and Codex give a tool up: our answer says more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a tool may take, and how much of its answer the agent gets."""
+    """How long a tool may take, how much of its answer the agent gets, how long lists are waited for."""
 
     call_timeout_s: float = CALL_TIMEOUT_S
     result_chars: int = RESULT_CHARS
+    list_patience_s: float = PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +67,20 @@ class Gateway:
         audit: Audit,
         clock: Callable[[], float],
         limits: Limits | None = None,
+        *,
         judge: Judge | None = None,
+        files: ResultFiles | None = None,
+        redacted: Callable[[str], str] = str,
     ) -> None:
-        self._connections = connections
+        """`redacted` takes secrets out of what is written down, as far as their values are known."""
         self._audit = audit
         self._clock = clock
         self._limits = limits or Limits()
         self._judge = judge or Judge()
-        self._latest: tuple[Mapping[str, Sequence[Json]], dict[str, Entry]] = ({}, {})
-
-    def of(self, session: Session) -> list[Connection]:
-        """The connections that the session has tools of."""
-        granted = session.tools.keys() | session.tool_rules.keys()
-        names = sorted(granted & self._connections.keys())
-        return [self._connections[name] for name in names]
-
-    def named(self, connection: str) -> Connection:
-        """The connection of a name that `of` told."""
-        return self._connections[connection]
+        self._redacted = redacted
+        self._spilling = Spilling(files, self._limits.result_chars)
+        lists = Lists(self._limits.call_timeout_s, self._limits.list_patience_s)
+        self.offering = Offering(connections, lists, self._judge.pins)
 
     async def tools(self, caller: Caller) -> list[Json]:
         """The tools granted to the session, as MCP lists them.
@@ -87,11 +88,11 @@ class Gateway:
         A connection that can't be reached is left out. Raises: Unavailable when there is nothing to
         list: without tools an agent can't end its run, and some harnesses work on in vain.
         """
-        entries, down = await self._tools_of(caller)
+        entries, down = await self.offering.tools(caller)
         if down and not entries:
-            raise Unavailable(f"no tools can be listed now: {', '.join(down)} can't be reached")
+            raise Unavailable(f"no tools can be listed now: {'; '.join(down)}")
         listed = [
-            _listed(entry, held=_may_be_held(caller.session, entry))
+            self._shown(caller.session, entry)
             for _, entry in sorted(entries.items())
             if _may(caller, entry)
         ]
@@ -99,15 +100,11 @@ class Gateway:
             raise Unavailable("no tools can be listed: none is granted to this run")
         return listed
 
-    async def offered(
-        self, caller: Caller, kind: Kind
-    ) -> tuple[dict[str, Sequence[Json]], list[str]]:
-        """What the session's connections offer of a kind, and those of them that can't be reached."""
-        mine = self.of(caller.session)
-        answers = await asyncio.gather(*(self._offer(caller, each, kind) for each in mine))
-        pairs = list(zip((each.name for each in mine), answers, strict=True))
-        offered = {name: many for name, many in pairs if many is not None}
-        return offered, [name for name, many in pairs if many is None]
+    def _shown(self, session: Session, entry: Entry) -> Json:
+        if entry.trouble:
+            log.warning("schema_left_out", tool=entry.shown, trouble=entry.trouble)
+        held = _may_be_held(session, entry)
+        return shown_tool(entry, held=held, for_harness=bool(session.harness))
 
     async def call(self, caller: Caller, params: Json, call: str = "") -> Json | Failure:
         """Call a tool by the name that it is shown under, if the session may. `call`: the call's id.
@@ -115,8 +112,7 @@ class Gateway:
         Raises: Unavailable when the call, or what came of it, can't be recorded.
         """
         name, session = params["name"], caller.session
-        entries, down = await self._tools_of(caller)
-        entry = entries.get(name)
+        entry, down = await self.offering.tool(caller, name)
         arguments = params.get("arguments") or {}
         ruled = (
             await self._ruled(session, entry, arguments) if entry else _unknown(session, name, down)
@@ -129,7 +125,7 @@ class Gateway:
                 ruled.decision,
                 session,
                 rule=ruled.rule,
-                detail={**of_arguments(arguments), **_further(params)},
+                detail={**of_arguments(arguments, self._redacted), **_further(params)},
                 cause=Cause(tool=name[:200], call=call),
             )
         )
@@ -142,11 +138,11 @@ class Gateway:
 
     async def _ruled(self, session: Session, entry: Entry, arguments: Json) -> Ruled:
         """What becomes of a call of a tool that there is. Arguments that are wrong are told, not held."""
-        provider = self._connections[entry.connection].provider
-        ruled = await self._judge.ruled(session, provider, entry, arguments)
+        facts_of = self.offering.named(entry.connection).facts
+        ruled = await self._judge.ruled(session, facts_of, entry, arguments)
         if not isinstance(ruled.decision, Hold):
             return ruled
-        trouble = trouble_with(entry.schema, arguments)
+        trouble = entry.shape.trouble_with(arguments)
         return (
             Ruled(Deny(f"its arguments are wrong: {trouble}"), "bad_arguments")
             if trouble
@@ -166,25 +162,26 @@ class Gateway:
             ms = round((self._clock() - started) * 1000)
             detail, came = _came(result)
             traffic = Traffic.of(called.sent, came)
-            await self._audit.came_of_it(Outcome(called.seq, word, {**detail, "ms": ms}, traffic))
-        return result if isinstance(result, Failure) else self._told(result)
-
-    def _told(self, result: Json) -> Json:
+            await self._audit.ended(Outcome(called.seq, word, {**detail, "ms": ms}, traffic))
+        if isinstance(result, Failure):
+            return result
+        told = await self._spilling.told(caller.session, called.seq, result)
         meta = {key: value for key, value in _meta(result).items() if key != TOUCHED}
-        told = bounded(result, self._limits.result_chars)
-        told.pop("_meta", None)
+        told = {name: value for name, value in told.items() if name != "_meta"}
         return {**told, "_meta": meta} if meta else told
 
     async def _answer(self, caller: Caller, called: _Called) -> tuple[str, Json | Failure]:
         entry, limit = called.entry, self._limits.call_timeout_s
         arguments = called.params.get("arguments") or {}
-        if trouble := trouble_with(entry.schema, arguments):
+        if trouble := entry.shape.trouble_with(arguments):
             text = f"{entry.shown} was not called, its arguments are wrong: {trouble}"
             return "bad_arguments", text_result(text, is_error=True)
         params = {**called.params, "name": entry.name, "arguments": arguments}
         try:
             async with asyncio.timeout(limit):
-                result = await self._connections[entry.connection].do(caller, "tools/call", params)
+                result = await self.offering.named(entry.connection).do(
+                    caller, "tools/call", params
+                )
         except TimeoutError:
             text = f"{entry.shown} gave no answer in {limit:g} s; whether it was done is not known"
             return "timeout", text_result(text, is_error=True)
@@ -194,35 +191,20 @@ class Gateway:
             return "error", result
         return ("error" if result.get("isError") else "ok"), result
 
-    async def _tools_of(self, caller: Caller) -> tuple[dict[str, Entry], list[str]]:
-        offered, down = await self.offered(caller, "tools")
-        before, entries = self._latest
-        same = before.keys() == offered.keys() and all(
-            before[name] is many for name, many in offered.items()
-        )
-        if not same:
-            entries = catalogue(offered)
-            self._latest = (offered, entries)
-        return entries, down
-
-    async def _offer(
-        self, caller: Caller, connection: Connection, kind: Kind
-    ) -> Sequence[Json] | None:
-        try:
-            async with asyncio.timeout(self._limits.call_timeout_s):
-                return await connection.listed(caller, kind)
-        except (SandgateError, TimeoutError) as error:
-            log.warning("connection_unreachable", connection=connection.name, error=str(error))
-            return None
-
 
 def _failed(entry: Entry, error: SandgateError) -> tuple[str, Json]:
     match error:
+        case Starting():
+            return "unavailable", text_result(str(error)[:WHY_CHARS], is_error=True)
         case Unavailable():
-            text = f"{entry.connection} can't be reached now; try again in a minute"
+            wait = f"{error.retry_after_s:.0f} s" if error.retry_after_s else "a minute"
+            text = f"{entry.connection} can't be reached now; try again in {wait}"
             return "unavailable", text_result(text, is_error=True)
         case Lost():
             text = f"{entry.connection} went away in mid-call; whether it was done is not known"
+            return "unknown", text_result(text, is_error=True)
+        case Unreadable():
+            text = f"{entry.shown}: {error}; whether it was done is not known"
             return "unknown", text_result(text, is_error=True)
         case _:
             log.warning("tool_failed", tool=entry.shown, error=str(error))
@@ -259,14 +241,15 @@ def _meta(result: Json) -> Json:
 
 
 def _may(caller: Caller, entry: Entry) -> bool:
-    return is_shown(caller.session, entry.connection, entry.name)
+    return not entry.hidden and is_shown(caller.session, entry.connection, entry.name)
 
 
 def _unknown(session: Session, name: str, down: Sequence[str]) -> Ruled:
     if down:
-        reason = f"{name[:100]} can't be called now: {', '.join(down)} can't be reached"
+        reason = f"{name[:100]} can't be called now: {'; '.join(down)}"
         return Ruled(Deny(reason), "unreachable")
-    mine = ", ".join(sorted(tool for tools in session.tools.values() for tool in tools)) or "none"
+    named = names_of({connection: each.names for connection, each in granted(session).items()})
+    mine = ", ".join(sorted(named.values())) or "none"
     reason = f"there is no tool {name[:100]}; the tools of this run are: {mine}"
     return Ruled(Deny(reason), "no_such_tool")
 
@@ -278,15 +261,3 @@ def _may_be_held(session: Session, entry: Entry) -> bool:
 def _promises(session: Session, entry: Entry) -> bool:
     """Whether clients hold the tool's results to a schema, which only an error need not fit."""
     return "outputSchema" in entry.listed and not _may_be_held(session, entry)
-
-
-def _listed(entry: Entry, *, held: bool) -> Json:
-    """A tool as it is shown. What may be `held` promises no form of its results: it may be told so."""
-    listed = {**entry.listed, "name": entry.shown, "inputSchema": entry.schema}
-    if held:
-        listed.pop("outputSchema", None)
-    if entry.trouble:
-        log.warning("schema_left_out", tool=entry.shown, trouble=entry.trouble)
-        told = f"{listed.get('description') or ''}\n[its input schema is left out: {entry.trouble}]"
-        listed["description"] = told.strip()
-    return listed

@@ -6,6 +6,7 @@ gives it away: the door is only ever called by the address that it listens on, o
 
 import ipaddress
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _LOCALHOST = "localhost"
@@ -20,6 +21,7 @@ def foreign(own: str, hosts: Sequence[str], origins: Sequence[str]) -> str:
     return ""
 
 
+@lru_cache(1024)
 def _is_own(own: str, url: str) -> bool:
     try:
         parts = urlsplit(url)

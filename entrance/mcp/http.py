@@ -13,6 +13,7 @@ from entrance.identity import SESSION
 from entrance.intake import BodyRefused, read_body
 from entrance.log.records import Audit, Decided
 from entrance.mcp.counter import Counter
+from entrance.mcp.envelope import ROUTING
 from entrance.mcp.exchange import Exchange
 from entrance.mcp.hosts import foreign
 from entrance.mcp.messages import (
@@ -76,7 +77,7 @@ class Rim:
             body = await read_body(request, BODY_BYTES)
         except BodyRefused as refused:
             return await self._not_taken(request, refused)
-        headers = {name.lower(): request.headers.getall(name) for name in request.headers}
+        headers = {name: request.headers.getall(name, []) for name in ROUTING}
         said = read(headers, body)
         if found := self._watch.look(session, body):
             await self._watch.refuse(session, found, "a message to a tool", _attempt(said))
@@ -120,30 +121,29 @@ class Rim:
     ) -> web.StreamResponse:
         session = request[SESSION]
         exchange = client.exchange() if client else Exchange(asked.era)
-        if not takes_events(request):
-            exchange = Exchange(asked.era)  # who reads no events can't be asked anything
+        if not takes_events(request):  # who reads no events is neither told nor asked anything
+            exchange = Exchange(asked.era, heard=False)
 
         async def work() -> Reply:
             if client is None:
-                with self._ended_at_shutdown(asked):
+                with self._ended_at_shutdown(asked, exchange):
                     return await self._counter.answer(session, asked, exchange)
-            with client.doing_now(asked.id):
+            with client.doing_now(asked.id, exchange):
                 return await self._counter.answer(session, asked, exchange)
 
         withdrawn = failure(asked.id, CANCELLED, "The request was cancelled")
         return await respond(request, exchange, work, withdrawn)
 
     @contextmanager
-    def _ended_at_shutdown(self, asked: Request) -> Iterator[None]:
-        task = asyncio.current_task()
-        if asked.method != "subscriptions/listen" or task is None:
+    def _ended_at_shutdown(self, asked: Request, exchange: Exchange) -> Iterator[None]:
+        if asked.method != "subscriptions/listen":
             yield
             return
-        self._endless.add(task.cancel)
+        self._endless.add(exchange.withdraw)
         try:
             yield
         finally:
-            self._endless.discard(task.cancel)
+            self._endless.discard(exchange.withdraw)
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
         client = self._client(request, Answered(None, {}))
@@ -157,9 +157,8 @@ class Rim:
         exchange, events = client.exchange(), Events(request)
         self._endless.add(exchange.end)
         try:
-            await events.keep_alive()
             async with asyncio.TaskGroup() as tasks:
-                listening = tasks.create_task(self._counter.listen(request[SESSION], exchange))
+                listening = tasks.create_task(self._told(request[SESSION], exchange))
                 client.on_close(exchange.end)
                 await relay(events, exchange)
                 listening.cancel()
@@ -167,6 +166,10 @@ class Rim:
             client.listening = False
             self._endless.discard(exchange.end)
         return await events.end()
+
+    async def _told(self, session: Session, exchange: Exchange) -> None:
+        await self._counter.listen(session, exchange)
+        exchange.end()
 
     async def _delete(self, request: web.Request) -> web.StreamResponse:
         client = self._client(request, Answered(None, {}))

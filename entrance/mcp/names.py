@@ -1,4 +1,4 @@
-"""Names that every client takes: at most 64 of `[A-Za-z0-9_-]` [pure].
+"""Names that every client takes: at most 64 of `[A-Za-z0-9_-]`, with what harnesses put before them [pure].
 
 A name that fits stays as it is. One that doesn't is made to, and ends in a hash of what it was, so
 that it is the same tomorrow and two of them never become one.
@@ -7,7 +7,9 @@ that it is the same tomorrow and two of them never become one.
 import hashlib
 import re
 
-LONGEST = 64
+PREFIX = "mcp__sandgate__"
+"""Before a tool's name, where a harness tells its model of it."""
+LONGEST = 64 - len(PREFIX)
 _FITS = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST}}}")
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH = 8

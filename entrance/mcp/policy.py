@@ -10,10 +10,12 @@ from typing import Any
 
 from entrance.decision import Allow, Decision, Deny, Hold
 from entrance.mcp.about import about
+from entrance.mcp.catalogue import Granted
 from entrance.mcp.constraints import misfit
 from entrance.session import Session
 from entrance.tool_policy import (
     About,
+    Change,
     ConnectionRules,
     Facts,
     Mode,
@@ -22,6 +24,8 @@ from entrance.tool_policy import (
     ToolRule,
     listed,
 )
+
+TOOL_CHANGED = "tool_changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,10 @@ def _allow(_reason: str) -> Decision:
 
 
 def _beyond(case: Case, kind: str) -> str:
+    if case.named is None or case.named.beyond != kind:
+        return ""
     wrong = case.misfit
-    if not wrong or case.named is None or case.named.beyond != kind:
+    if not wrong:
         return ""
     return f"the arguments are beyond what was granted for {case.call.tool}: {wrong}"
 
@@ -98,8 +104,10 @@ def _beyond(case: Case, kind: str) -> str:
 def _outside(name: str) -> Callable[[Case], str]:
     def applies(case: Case) -> str:
         bound: frozenset[str] | None = getattr(case.scope, name)
+        if bound is None:
+            return ""
         wanted: frozenset[str] = getattr(case.about, name)
-        if bound is None or wanted <= bound:
+        if wanted <= bound:
             return ""
         out, may = ", ".join(sorted(wanted - bound))[:200], ", ".join(sorted(bound))[:300]
         return f"{out} is not in what was granted of {name}: {may or 'none'}"
@@ -165,10 +173,22 @@ RULES: tuple[Rule, ...] = (
         Deny,
     ),
     Rule(
-        "tool_changed",
+        "change_denied",
+        "The tool's words or schema have changed, and a person has denied it as it is.",
+        lambda c: (
+            f"{c.call.tool} has changed, and a person has denied it as it is now"
+            if c.call.facts.changed is Change.DENIED
+            else ""
+        ),
+        Deny,
+    ),
+    Rule(
+        TOOL_CHANGED,
         "The tool's words or schema are other than when a person looked at it.",
         lambda c: (
-            f"{c.call.tool} is another than the one a person has looked at" * c.call.facts.changed
+            f"{c.call.tool} is another than the one a person has looked at"
+            if c.call.facts.changed
+            else ""
         ),
         Hold,
     ),
@@ -244,9 +264,16 @@ def decide(session: Session, call: Call, standing: Iterable[StandingRule] = ()) 
     case = _case(session, call, standing)
     for rule in RULES:
         if fact := rule.applies(case):
-            name = f"approval/{fact}" if rule.name == "standing" else rule.name
-            return Ruled(rule.decision(fact), name)
+            return Ruled(rule.decision(fact), _named(rule.name, fact, case))
     return Ruled(Deny("no rule allows it"), "none")
+
+
+def _named(rule: str, fact: str, case: Case) -> str:
+    """The rule as the log names it; what a person has let through is named by their decision."""
+    if rule == "standing":
+        return f"approval/{fact}"
+    by_item = case.named.approval if case.named else ""
+    return f"approval/{by_item}" if by_item and rule in {"read", "write"} else rule
 
 
 def rules_of(session: Session, connection: str) -> ConnectionRules | None:
@@ -254,6 +281,15 @@ def rules_of(session: Session, connection: str) -> ConnectionRules | None:
     if connection in session.tool_rules:
         return session.tool_rules[connection]
     return listed(session.tools[connection]) if connection in session.tools else None
+
+
+def granted(session: Session) -> dict[str, Granted]:
+    """What the session was granted at each connection, as the names of tools are made of it."""
+    found = {}
+    for connection in session.tools.keys() | session.tool_rules.keys():
+        rules = rules_of(session, connection) or ConnectionRules(others=Mode.FORBIDDEN)
+        found[connection] = Granted(frozenset(rules.tools), rules.others is not Mode.FORBIDDEN)
+    return found
 
 
 def rule_for(session: Session, connection: str, tool: str) -> ToolRule | None:

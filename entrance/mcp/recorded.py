@@ -1,10 +1,11 @@
 """What the log has of a call's arguments: all of them, but for secrets, and no more than a page [pure].
 
-A secret is told by what it is called, and by how it looks.
+A secret is told by what it is called, by how it looks, and, where the vault has it, by its value.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from entrance.mcp.canonical import canonical, hash_of
@@ -13,6 +14,8 @@ LONGEST = 8 * 1024
 """Characters; what is longer is cut, and its hash says what it was."""
 GONE = "[redacted]"
 _DEEPEST = 50
+_NAMES = 1024
+"""Of arguments: those of a tool come again with every call."""
 
 _CALLED = re.compile(
     r"pass(word|wd|phrase)?|pwd|secret|token|authorization|cookie|credentials?|otp|pin"
@@ -35,25 +38,29 @@ _LOOKS = re.compile(
 )
 
 
-def of_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def of_arguments(
+    arguments: Mapping[str, Any], redacted: Callable[[str], str] = str
+) -> dict[str, Any]:
     """The record's facts: the hash of all (RFC 8785), their size, and the text without secrets.
 
-    `whole` says whether the text is all there is: nothing was taken out, and nothing cut.
+    `redacted` takes values out that are known to be secrets. `whole` says whether the text is all
+    there is: nothing was taken out, and nothing cut.
     """
     try:
         text = canonical(arguments)
     except ValueError:  # half a character: it is refused further on, and recorded all the same
         text = repr(arguments)
     clean = _each(arguments, _DEEPEST)
-    told = text if clean == arguments else canonical(clean)
+    told = redacted(text if clean == arguments else canonical(clean))
     return {
         "arguments_sha256": hash_of(text),
         "bytes": len(text.encode(errors="replace")),
         "arguments": told[:LONGEST],
-        "whole": told is text and len(text) <= LONGEST,
+        "whole": told == text and len(text) <= LONGEST,
     }
 
 
+@lru_cache(_NAMES)
 def is_secret_name(name: str) -> bool:
     """Whether what is called so is not to be written down."""
     words = [word.lower() for word in _NEW_WORD.split(name) if word]
@@ -66,7 +73,7 @@ def _each(value: Any, left: int) -> Any:
     match value:
         case str():
             return _LOOKS.sub(GONE, value)
-        case Mapping():
+        case dict() | Mapping():
             return {
                 _LOOKS.sub(GONE, str(name)): GONE
                 if inner is not None and is_secret_name(str(name)) and not isinstance(inner, bool)

@@ -1,4 +1,4 @@
-"""Calls that a person has allowed: made once, at the same providers, outside of any request."""
+"""Connections outside of any request: calls that a person has allowed are made once, tools are looked up."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from entrance.errors import SandgateError, Unavailable
+from entrance.errors import NotFound, SandgateError, Unavailable
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.policy import Call
-from entrance.ports import Tool, ToolProvider, ToolResult
+from entrance.ports import Pins, Tool, ToolProvider, ToolResult
 from entrance.session import Session
 from entrance.tool_policy import Mode
 
@@ -28,6 +28,23 @@ class Released:
     call_timeout_s: float = CALL_TIMEOUT_S
     said: Callable[[str, str], Mode | None] = lambda _connection, _tool: None
     """What a connection itself says of a tool."""
+    pins: Pins | None = None
+    """None: nobody knows what tools were like before."""
+
+    def mode_of(self, connection: str, tool: str) -> Mode | None:
+        """What a connection itself says of a tool, whoever uses it; None: nothing."""
+        return self.said(connection, tool)
+
+    async def tool(self, session: Session, connection: str, tool: str) -> Tool:
+        """A tool of a connection, granted or not. Raises: NotFound, Unavailable."""
+        provider = self.providers.get(connection)
+        if provider is None:
+            known = ", ".join(sorted(self.providers)) or "none"
+            raise NotFound(f"there is no connection {connection[:100]}; there are: {known}")
+        found = await self._tool(provider, session, tool)
+        if found is None:
+            raise NotFound(f"{connection} has no tool {tool[:100]}")
+        return found
 
     async def trouble(self, session: Session, wanted: Call) -> str:
         """Why it can't be called, as a sentence without its end; empty when it can.
@@ -42,6 +59,8 @@ class Released:
         tool = await self._tool(provider, session, wanted.tool)
         if tool is None:
             return f"{wanted.connection} has no tool {wanted.tool} any more"
+        if await self._has_changed(session, wanted.connection, tool):
+            return f"{wanted.tool} is another than the one a person has looked at"
         wrong = trouble_with(tool.input_schema, wanted.arguments)
         return f"its arguments don't fit {wanted.tool}: {wrong}" if wrong else ""
 
@@ -56,6 +75,12 @@ class Released:
             return None
         except SandgateError as error:
             return ToolResult(f"{wanted.tool} failed: {error}", is_error=True)
+
+    async def _has_changed(self, session: Session, connection: str, tool: Tool) -> bool:
+        if self.pins is None or not tool.listed:
+            return False
+        found = await self.pins.compared(session, connection, [tool.listed])
+        return bool(found[tool.name].change)
 
     async def _tool(self, provider: ToolProvider, session: Session, name: str) -> Tool | None:
         try:

@@ -1,8 +1,7 @@
-"""Input schemas as they are shown to clients [pure].
+"""Schemas of others: taken as they came where they can be used [pure].
 
-A model's provider refuses all tools of a request for one schema that it can't read. So each is shown
-as it came where it is an object's schema that JSON Schema itself takes, and else as the widest that
-every provider takes, with a word about it: one bad tool never hides the others.
+One that is no object's, or none that JSON Schema itself takes, is the widest there is instead, with a word
+about it: one bad tool never hides the others.
 """
 
 from collections.abc import Mapping
@@ -14,6 +13,9 @@ import orjson
 LARGEST = 100_000
 DEEPEST = 60
 _ANY: Mapping[str, Any] = {"type": "object", "additionalProperties": True}
+
+
+_PATTERN_BYTES = 1 << 20
 
 
 def shown(schema: Any) -> tuple[dict[str, Any], str]:
@@ -38,10 +40,16 @@ def _trouble_with(schema: Any) -> str:
 
 
 def _is_valid(schema: Mapping[str, Any]) -> bool:
+    """Whether it is a JSON Schema of a dialect known here, whose references lead somewhere."""
     try:
-        return jsonschema_rs.meta.is_valid(dict(schema))
+        jsonschema_rs.validator_for(
+            dict(schema),
+            offline=True,
+            pattern_options=jsonschema_rs.RegexOptions(size_limit=_PATTERN_BYTES),
+        )
     except (ValueError, jsonschema_rs.ReferencingError):
-        return False  # a dialect that nobody here knows
+        return False
+    return True
 
 
 def _shallow(value: Any, left: int) -> bool:

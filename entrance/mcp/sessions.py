@@ -1,6 +1,5 @@
 """The sessions of clients of the handshake era: what each agreed on, what of it is going on."""
 
-import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,8 +26,8 @@ class ClientSession:
     run: RunId
     agreed: Agreed
     questions: Questions = field(default_factory=lambda: Questions(_random))
-    doing: dict[RpcId, asyncio.Task[object]] = field(default_factory=dict)
-    """The tasks that do its requests, by their ids."""
+    doing: dict[RpcId, Exchange] = field(default_factory=dict)
+    """Its requests that are being done, by their ids."""
     listening: bool = False
     closing: Callable[[], None] | None = None
 
@@ -41,11 +40,9 @@ class ClientSession:
         return Exchange("handshake", self.agreed.can, self.questions)
 
     @contextmanager
-    def doing_now(self, rpc_id: RpcId) -> Iterator[None]:
-        """While its block runs, `cancel` of this id ends the task."""
-        task = asyncio.current_task()
-        if task is not None:
-            self.doing[rpc_id] = task
+    def doing_now(self, rpc_id: RpcId, exchange: Exchange) -> Iterator[None]:
+        """While its block runs, `cancel` of this id withdraws it."""
+        self.doing[rpc_id] = exchange
         try:
             yield
         finally:
@@ -55,14 +52,14 @@ class ClientSession:
         """The client wants no answer to a request any more."""
         if not isinstance(rpc_id, str | int | float):
             return
-        task = self.doing.get(rpc_id)
-        if task is not None:
-            task.cancel()
+        exchange = self.doing.get(rpc_id)
+        if exchange is not None:
+            exchange.withdraw()
 
     def end(self) -> None:
         """Give up what is going on in it."""
-        for task in list(self.doing.values()):
-            task.cancel()
+        for exchange in list(self.doing.values()):
+            exchange.withdraw()
         if self.closing is not None:
             self.closing()
 

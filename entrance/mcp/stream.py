@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import hdrs, web
 
-from entrance.mcp.exchange import Exchange
+from entrance.mcp.exchange import QUIET_S, Exchange
 from entrance.mcp.messages import Json, Reply, as_bytes
 
-KEEPALIVE_S = 15.0
 _EVENTS = "text/event-stream"
 
 
@@ -68,11 +67,11 @@ async def respond(
     events = Events(request)
     try:
         async with asyncio.TaskGroup() as tasks:
-            working = tasks.create_task(_worked(exchange, work))
-            await relay(events, exchange, readable=takes_events(request))
+            reply = await exchange.work(
+                work, lambda: tasks.create_task(relay(events, exchange)), withdrawn
+            )
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from group
-    reply = withdrawn if working.cancelled() else working.result()
     if not events.begun:
         return as_response(reply)
     if reply.body is not None:
@@ -80,19 +79,20 @@ async def respond(
     return await events.end()
 
 
-async def relay(events: Events, exchange: Exchange, *, readable: bool = True) -> None:
-    """Send what is told, until there is no more. Not `readable`: it is dropped, and nothing begins."""
+async def relay(events: Events, exchange: Exchange) -> None:
+    """Send what is told, until there is no more; that there is nothing yet, at once."""
+    if exchange.outbox.empty():
+        await events.keep_alive()
     while True:
         try:
-            async with asyncio.timeout(KEEPALIVE_S if readable else None):
+            async with asyncio.timeout(QUIET_S):
                 message = await exchange.outbox.get()
         except TimeoutError:
             await events.keep_alive()
             continue
         if message is None:
             return
-        if readable:
-            await events.send(message)
+        await events.send(message)
 
 
 def as_response(reply: Reply) -> web.Response:
@@ -106,10 +106,3 @@ def as_response(reply: Reply) -> web.Response:
         content_type="application/json",
         headers=headers,
     )
-
-
-async def _worked(exchange: Exchange, work: Callable[[], Awaitable[Reply]]) -> Reply:
-    try:
-        return await work()
-    finally:
-        exchange.end()

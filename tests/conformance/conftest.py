@@ -7,13 +7,17 @@ import pytest
 from aiohttp import web
 
 from entrance.ports import McpServer
-from entrance.session import BeyondTools
+from entrance.tool_policy import BeyondTools, ConnectionRules, Mode, ToolRule
 from tests.conformance.programs import Programs, programs
 from tests.servers.anthropic import model_server
 from tests.servers.door import Door, open_door
 from tests.servers.everything import PROMPTS, TOOL_NAMES, everything
 
-ALL_OF_IT = BeyondTools(PROMPTS, ("test://*",), frozenset({"sampling", "elicitation", "roots"}))
+ALL_OF_IT = ConnectionRules(
+    dict.fromkeys(TOOL_NAMES, ToolRule()),
+    Mode.FORBIDDEN,
+    more=BeyondTools(PROMPTS, ("test://*",), frozenset({"sampling", "elicitation", "roots"})),
+)
 
 
 @pytest.fixture(scope="session")
@@ -47,5 +51,5 @@ async def door(tmp_path: Path, server: str) -> AsyncIterator[Door]:
         open_door(tmp_path, model, servers=servers, before=[shown]) as opened,
     ):
         token.append(opened.token)
-        opened.reopen(tools={"everything": TOOL_NAMES}, beyond_tools={"everything": ALL_OF_IT})
+        opened.reopen(tools={}, tool_rules={"everything": ALL_OF_IT})
         yield opened

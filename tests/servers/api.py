@@ -20,6 +20,7 @@ from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.frozen import FrozenRoutes
+from orchestrator.api.inbox_events import InboxEvents
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -29,7 +30,8 @@ from orchestrator.api.runs import RunRoutes
 from orchestrator.api.server import Check, HealthRoutes, make_api
 from orchestrator.api.tasks import TaskRoutes
 from orchestrator.api.team import TeamRoutes
-from orchestrator.approvals.pushes import unsettled
+from orchestrator.approvals.rule_record import standing_for
+from orchestrator.approvals.unsettled import Unsettled
 from orchestrator.domain.approval import Approval
 from orchestrator.domain.egress_compile import Compiled
 from orchestrator.domain.run import RunState
@@ -39,6 +41,7 @@ from tests.fakes.board import FakePeople, board_of
 from tests.fakes.calls import CallHouse
 from tests.fakes.disks import FakeKeptDisks
 from tests.fakes.hiring import FakeHiring
+from tests.fakes.pins import PinHouse
 from tests.fakes.posture import FakeBattery, proving_of
 from tests.fakes.pushes import FakePushLog, PushHouse, a_push
 from tests.fakes.run import a_run
@@ -99,6 +102,8 @@ class Api:
     waits: dict[TaskId, str] = field(default_factory=dict)
     reaches: FakeReaches = field(default_factory=FakeReaches)
     pushed: FakePushLog = field(default_factory=FakePushLog)
+    watching: dict[str, Any] = field(default_factory=dict)
+    """How long, and by how many, the inbox is watched."""
     base: str = ""
     runner: web.AppRunner | None = None
 
@@ -112,17 +117,20 @@ class Api:
             harnesses=frozenset(self.world.harnesses),
             unspoken=self.world.unspoken,
             wake=self.woken.append,
+            standing=partial(standing_for, self.inbox.store),
         )
         health = HealthRoutes(self.checks, lambda: self.fakes.closed)
         board = replace(
             board_of(self.fakes, self.people, self.waits, self.woken),
-            unsettled=partial(unsettled, self.inbox.store),
+            unsettled=Unsettled(self.inbox.store).why_not,
         )
         tasks = TaskRoutes(board, self.disks)
         models = ModelRoutes(self.fakes.tracker, vault, shipped_prices(), PROVIDERS)
         runs = RunRoutes(self.world, keepalive_s)
         policy: Any = self.reaches
-        approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy)
+        live = InboxEvents(self.inbox.store, self.inbox.feed, keepalive_s, **self.watching)
+        events = self.fakes.runs.events
+        approvals = ApprovalRoutes(self.inbox.store, self.inbox.deciding, policy, live, events)
         posture = PostureRoutes(proving_of(self.battery))
         metrics = MetricsRoutes(self.render)
         frozen = FrozenRoutes(self.world, self.woken.append)
@@ -161,6 +169,7 @@ class Api:
         self.inbox = Inbox(self.fakes)
         self.pushes = PushHouse(self.inbox)
         self.calls = CallHouse(self.inbox)
+        self.pins = PinHouse(self.inbox)
 
     async def ask(
         self,
@@ -186,10 +195,12 @@ class Api:
 
 
 @asynccontextmanager
-async def api_server(folder: Path, *, keepalive_s: float = 10, port: int = 0) -> AsyncIterator[Api]:
+async def api_server(
+    folder: Path, *, keepalive_s: float = 10, port: int = 0, **watching: Any
+) -> AsyncIterator[Api]:
     """Serve on loopback inside the block."""
     fakes = FakeWorld(folder)
-    api = Api(fakes, fakes.world())
+    api = Api(fakes, fakes.world(), watching=watching)
     # As the composition root runs it.
     api.runner = web.AppRunner(
         api.application(keepalive_s), access_log=None, handler_cancellation=True, shutdown_timeout=2

@@ -5,27 +5,33 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from entrance.app import Outbound, make_app, make_runner
+from entrance.app import CONNECTIONS, Outbound, make_app, make_runner
 from entrance.disk import Disk
 from entrance.git.proxy import Keeping
 from entrance.git.upstream import client_session as git_session
 from entrance.honeytokens.watch import InPrompts, Watch
+from entrance.mcp.connections import Connections
+from entrance.mcp.gateway import Limits
 from entrance.mcp.judging import Judge
 from entrance.mcp.released import Released
 from entrance.mcp.upstream.endpoint import client_session as mcp_session
 from entrance.model.prices import shipped_prices
 from entrance.model.provider import Provider, dialect_of
 from entrance.model.upstream import client_session as model_session
-from entrance.ports import McpServer
+from entrance.ports import McpServer, ResultFiles, ServerSandboxes, ToolProvider
 from entrance.registry import SessionRegistry
 from entrance.session import RunId, Session, TaskId, hash_token, new_run_token
 from entrance.vault.seal import Keyring
 from entrance.vault.vault import Vault
+from orchestrator.app.calls import OpenedSessions
+from orchestrator.approvals.call_rules import CallRules
+from orchestrator.clock import WallClock
 from tests.fakes.alarm import HONEY, FakeAlarm
 from tests.fakes.meter import FakeMeter
 from tests.fakes.secrets import FakeSecretStore
@@ -37,6 +43,16 @@ from tests.servers.log import lines_in, open_log
 RUN = RunId("run-1")
 SECRETS = {"anthropic": "model-key", "openai": "openai-key", "google": "google-key"}
 """The name of each provider's secret; its kind is called like the provider."""
+
+
+@dataclass
+class Clock:
+    """Counts seconds, and may be put forward."""
+
+    ahead_s: float = 0.0
+
+    def __call__(self) -> float:
+        return monotonic() + self.ahead_s
 
 
 @dataclass
@@ -54,6 +70,8 @@ class Door:
     vault: Vault
     tools: FakeTools
     alarm: FakeAlarm
+    connections: Connections
+    clock: Clock
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -76,7 +94,7 @@ async def open_door(
     folder: Path,
     model: ModelServer,
     tools: FakeTools | None = None,
-    more: Sequence[FakeTools] = (),
+    more: Sequence[ToolProvider] = (),
     *,
     silence_s: float = 20,
     disk: Disk | None = None,
@@ -84,38 +102,40 @@ async def open_door(
     port: int = 0,
     in_prompts: InPrompts = "note",
     servers: Sequence[McpServer] = (),
+    sandboxes: ServerSandboxes | None = None,
     before: Sequence[Middleware] = (),
     judge: Judge | None = None,
     released: Released | None = None,
+    rules: CallRules | None = None,
+    files: ResultFiles | None = None,
+    limits: Limits | None = None,
 ) -> AsyncIterator[Door]:
-    """Serves until the block ends."""
+    """Serves until the block ends. `rules`: what people have opened to sessions besides."""
     tools, meter, alarm = tools or FakeTools(), FakeMeter(), FakeAlarm()
     secrets, vault = await _sealed(model)
-    registry, token = SessionRegistry(), new_run_token()
+    registry, token, clock = SessionRegistry(), new_run_token(), Clock()
     session = _session(token)
     registry.open(session)
     log = open_log(folder / "egress", disk=disk)
-    async with (
-        git_session() as git_http,
-        model_session(silence_s) as model_http,
-        mcp_session() as mcp_http,
-    ):
+    async with _outbound(silence_s) as outbound:
         app = make_app(
-            sessions=registry,
+            sessions=OpenedSessions(registry, rules) if rules else registry,
             audit=log,
             watch=Watch(HONEY, log, alarm, in_prompts),
             vault=vault,
             meter=meter,
-            providers=[
-                Provider(kind, model.url, name, dialect_of(kind)) for kind, name in SECRETS.items()
-            ],
+            providers=_providers(model),
             prices=shipped_prices(),
             tool_providers=[tools, *more],
-            outbound=Outbound(git_http, model_http, mcp_http),
+            outbound=outbound,
             servers=servers,
+            sandboxes=sandboxes,
             pushes=Keeping(folder / "git"),
             judge=judge,
+            files=files,
             released=released,
+            limits=limits,
+            clock=clock,
         )
         for middleware in before:
             app.middlewares.insert(0, middleware)
@@ -132,15 +152,31 @@ async def open_door(
                     vault=vault,
                     tools=tools,
                     alarm=alarm,
+                    connections=app[CONNECTIONS],
+                    clock=clock,
                 )
         finally:
             await log.close()
 
 
+@asynccontextmanager
+async def _outbound(silence_s: float) -> AsyncIterator[Outbound]:
+    async with (
+        git_session() as git,
+        model_session(silence_s) as models,
+        mcp_session() as mcp,
+    ):
+        yield Outbound(git, models, mcp)
+
+
+def _providers(model: ModelServer) -> list[Provider]:
+    return [Provider(kind, model.url, name, dialect_of(kind)) for kind, name in SECRETS.items()]
+
+
 async def _sealed(model: ModelServer) -> tuple[FakeSecretStore, Vault]:
     """A vault with a key for each provider, good for this model only."""
     secrets = FakeSecretStore()
-    vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}))
+    vault = Vault(secrets, Keyring("k1", {"k1": b"k" * 32}), WallClock().now)
     for kind, name in SECRETS.items():
         await vault.put(name, KEY, [model.url.removeprefix("http://")], kind)
     return secrets, vault

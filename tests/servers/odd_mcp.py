@@ -15,6 +15,12 @@ from tests.waiting import until
 TOOLS = ("count", "die", "hang", "steps", "ask", "leak")
 
 
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass
 class OddServer:
     """What it saw. `token`: what a request must show."""
@@ -29,7 +35,11 @@ class OddServer:
     notices: list[dict[str, Any]] = field(default_factory=list)
     answers: list[dict[str, Any]] = field(default_factory=list)
     listed: int = 0
+    lists: asyncio.Event = field(default_factory=_set)
+    """While it is clear, whoever wants a list waits."""
     tools: list[dict[str, Any]] = field(default_factory=lambda: [_tool(name) for name in TOOLS])
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What a tool answers instead of what it does."""
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     streams: list[web.StreamResponse] = field(default_factory=list)
     _ids: Any = field(default_factory=lambda: itertools.count(1))
@@ -62,7 +72,9 @@ class OddServer:
                 "capabilities": {"tools": {"listChanged": True}},
                 "serverInfo": {"name": "odd", "version": "1"},
             }
-            return _json(message, result, {"mcp-session-id": session})
+            greeting = _json(message, result, {"mcp-session-id": session})
+            greeting.force_close()  # whoever needs that connection again must notice
+            return greeting
         if session not in self.counts:
             return web.Response(status=404)
         return await self._said(request, message, session)
@@ -79,6 +91,7 @@ class OddServer:
             return web.Response(status=202)
         if message["method"] == "tools/list":
             self.listed += 1
+            await self.lists.wait()
             return _json(message, {"tools": self.tools})
         return await self._call(request, message, session)
 
@@ -87,6 +100,8 @@ class OddServer:
     ) -> web.StreamResponse:
         name = message["params"]["name"]
         self.called.append(name)
+        if name in self.results:
+            return _json(message, self.results[name])
         match name:
             case "count":
                 self.counts[session] += 1

@@ -3,10 +3,22 @@
 import base64
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
-from entrance.mcp.messages import INTERNAL_ERROR, METHOD_NOT_FOUND, Failure, Json, RpcId
-from entrance.session import Ask
+from entrance.errors import Malformed
+from entrance.mcp.connection import Unreadable
+from entrance.mcp.messages import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    UNREACHABLE,
+    Failure,
+    Json,
+    RpcId,
+)
+from entrance.tool_policy import Ask
+
+_DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 
 HANDSHAKE = "2025-11-25"
 MODERN = "2026-07-28"
@@ -36,12 +48,19 @@ _PASSED_ON: Mapping[str, tuple[str, ...]] = {
 }
 """What of a client's parameters reaches a server; nothing else of a message does."""
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_PLAIN = re.compile(r"[\x21-\x7e]|[\x21-\x7e][\x20-\x7e]*[\x21-\x7e]")
+_PLAIN = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
 
 
 def passed_on(method: str, params: Json) -> dict[str, Any]:
     """The parameters that reach the server."""
     return {key: params[key] for key in _PASSED_ON.get(method, ()) if key in params}
+
+
+def without_rounds(params: Json) -> dict[str, Any]:
+    """Parameters without what answers a server's questions in the modern era."""
+    return {
+        key: value for key, value in params.items() if key not in {"inputResponses", "requestState"}
+    }
 
 
 def request(number: int, method: str, params: Json) -> dict[str, Any]:
@@ -92,23 +111,6 @@ def header_value(value: str) -> str:
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
 
-def parameters(tool: Json, arguments: Json) -> dict[str, str]:
-    """The headers that a tool's schema wants some arguments repeated in, in the modern era."""
-    schema = tool.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    headers = {}
-    for name, each in (properties if isinstance(properties, dict) else {}).items():
-        header = each.get("x-mcp-header") if isinstance(each, dict) else None
-        value = arguments.get(name)
-        if isinstance(header, str) and _TOKEN.fullmatch(header) and value is not None:
-            told = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
-            headers[f"Mcp-Param-{header}"] = header_value(told or str(value))
-    return headers
-
-
-_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-
-
 def envelope(meta: Json, asks: frozenset[Ask], number: int) -> dict[str, Any]:
     """A modern request's `_meta`: what the client said of itself, as far as it is granted."""
     declared = meta.get(CAPABILITIES_KEY)
@@ -125,12 +127,45 @@ def envelope(meta: Json, asks: frozenset[Ask], number: int) -> dict[str, Any]:
     return sent
 
 
+def versions_in(refusal: Failure) -> tuple[str, ...]:
+    """The versions that a server names which refuses ours (-32022)."""
+    named = refusal.data.get("supported") if isinstance(refusal.data, dict) else None
+    return tuple(each for each in named if isinstance(each, str)) if isinstance(named, list) else ()
+
+
+def is_answer(message: Json, number: int, status: int) -> bool:
+    """Whether it answers our request; a refusal by HTTP may name none, as it wasn't read that far."""
+    rpc_id = message.get("id")
+    mine = rpc_id == number and not isinstance(rpc_id, bool)
+    return mine or status >= HTTPStatus.BAD_REQUEST
+
+
+def is_forgotten(message: Json, status: int) -> bool:
+    """Whether a server says in its own way that it doesn't know the session, and took nothing.
+
+    The protocol's way is 404. Servers made after the SDK's examples say 400, with a word about it.
+    """
+    error = message.get("error")
+    if status != HTTPStatus.BAD_REQUEST or not isinstance(error, dict):
+        return False
+    said = error.get("message")
+    return code_of(error, 0) == UNREACHABLE and isinstance(said, str) and "session" in said.lower()
+
+
+def agreed_version(result: Json) -> str:
+    """The version that a server of the handshake era answers with. Raises: Malformed."""
+    version = result.get("protocolVersion")
+    if not isinstance(version, str) or not _DATE.fullmatch(version):
+        raise Malformed("it doesn't say which version of MCP it speaks")
+    return version
+
+
 def outcome(message: Json, status: int) -> Json | Failure:
-    """What a response says: a result, or an error. Raises: ValueError when neither."""
+    """What a response says: a result, or an error. Raises: Unreadable when neither."""
     error, result = message.get("error"), message.get("result")
     if isinstance(error, dict):
         told = str(error.get("message"))[:2000]
         return Failure(code_of(error, INTERNAL_ERROR), told, error.get("data"), status)
     if not isinstance(result, dict):
-        raise ValueError("it has neither a result nor an error")  # noqa: TRY004 - not our mistake
+        raise Unreadable("its answer has neither a result nor an error")
     return result

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from entrance.session import RepoGrant
-from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.githost import GitHost, serving
 from tests.servers.door import Door
-from tests.servers.git import Git
+from tests.servers.git import Git, put_small_repository
 
 SECRET = "a-real-git-secret"
 
@@ -15,11 +14,9 @@ async def test_git_asks_its_helper_and_the_host_sees_the_vaults_secret(
     door: Door, tmp_path: Path
 ) -> None:
     """CASE-33: 401 without a token, and the real client recovers; CASE-26: no token in the clone."""
-    root, files, home = tmp_path / "host", tmp_path / "files", tmp_path / "home"
-    for each in (root, files, home):
-        each.mkdir()
-    (files / "readme.txt").write_text("hello\n")
-    create_bare_repository(files, root / "small.git", message="First")
+    root, home = tmp_path / "host", tmp_path / "home"
+    home.mkdir()
+    put_small_repository(root / "small.git")
     saw: list[str] = []
     host = GitHost(
         root,

@@ -96,7 +96,7 @@ async def test_a_very_long_result_is_cut_with_a_clear_mark(door: Door) -> None:
     async with mcp_client(door) as client:
         result = await client.call_tool("get_item", {"key": "T-1"})
     assert len(text_of(result)) < 101_000
-    assert "cut here by Sandgate: 100000 of 10000000" in text_of(result)
+    assert "cut here by Sandgate: 36000 of 10000000" in text_of(result)
 
 
 async def test_a_connection_that_is_down_is_a_result_not_a_crash(door: Door) -> None:
@@ -195,6 +195,16 @@ async def test_a_session_ends_with_delete_and_is_then_unknown(
     for ask in (http.post, http.get, http.delete):
         async with ask(f"{door.url}/mcp", json=PING, headers=headers) as answer:
             assert answer.status == 404
+
+
+async def test_a_session_goes_on_though_its_first_connection_is_closed(door: Door) -> None:
+    """CASE-64: nothing is to be begun anew."""
+    async with ClientSession() as first:
+        headers = await initialized(door, first)
+    async with ClientSession() as second:
+        for _ in range(2):
+            async with second.post(f"{door.url}/mcp", json=PING, headers=headers) as answer:
+                assert await answer.json() == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
 async def test_a_session_of_another_run_is_unknown(door: Door, http: ClientSession) -> None:

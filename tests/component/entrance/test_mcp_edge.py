@@ -45,7 +45,6 @@ async def sent(
         f"{door.url}/mcp", data=BytesIO(body), headers=door.bearer | headers
     ) as answer:
         said = await answer.read()
-    assert answer.status < 500, said
     if answer.status == 202:
         assert not said
         return 202, None
@@ -58,7 +57,8 @@ async def sent(
 @pytest.mark.parametrize("name", BODIES)
 async def test_what_is_no_message_is_an_error(door: Door, http: ClientSession, name: str) -> None:
     for headers in HEADERS:
-        _, message = await sent(door, http, BODIES[name], headers)
+        status, message = await sent(door, http, BODIES[name], headers)
+        assert status < 500
         assert message is not None
         if name != "a key twice":
             assert message["error"]["code"] < 0
@@ -74,6 +74,7 @@ async def test_no_type_of_anything_makes_it_stumble(
         given = odd if params == "params" else given | ({params: odd} if params else {})
         message = {"jsonrpc": "2.0", "id": odd if params is None else 1, "method": method}
         body = orjson.dumps(message | {"params": given})
-        await sent(door, http, body, {})
         modern = {"mcp-protocol-version": "2026-07-28", "mcp-method": method or "x"}
-        await sent(door, http, body, modern)
+        for headers in ({}, modern):
+            status, _ = await sent(door, http, body, headers)
+            assert status < 500

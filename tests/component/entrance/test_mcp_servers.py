@@ -3,15 +3,25 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
-import orjson
 import pytest
 from aiohttp import ClientResponse, ClientSession
 
+from entrance.decision import Decision, Deny
+from entrance.mcp.connection import Caller
+from entrance.mcp.connections import Connections
+from entrance.mcp.exchange import Exchange
+from entrance.mcp.gateway import Limits
+from entrance.mcp.upstream.endpoint import client_session
+from entrance.mcp.upstream.run_lists import AGAIN_S
 from entrance.ports import McpServer
-from entrance.session import BeyondTools
+from entrance.tool_policy import BeyondTools, ConnectionRules, ToolRule
+from entrance.vault.client_tokens import ClientTokens
+from entrance.vault.servers import VaultServers
+from tests.component.entrance.raw_client import EVENTS, event, listening, names, opened
 from tests.component.entrance.test_mcp import MODES, Mode, mcp_client, text_of
 from tests.servers.anthropic import ModelServer
 from tests.servers.door import Door, open_door
@@ -19,7 +29,6 @@ from tests.servers.odd_mcp import TOOLS, OddServer, odd_server
 from tests.waiting import until
 
 MINE = {"odd": frozenset({*TOOLS, "fresh"})}
-EVENTS = {"accept": "application/json, text/event-stream"}
 
 
 @pytest.fixture
@@ -46,25 +55,6 @@ async def asked(
         yield answer
 
 
-async def opened(
-    house: Door, http: ClientSession, capabilities: dict[str, Any] | None = None
-) -> dict[str, str]:
-    """The headers of a new session of a client."""
-    params = {"protocolVersion": "2025-06-18", "capabilities": capabilities or {}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    async with http.post(f"{house.url}/mcp", json=body, headers=house.bearer) as answer:
-        return house.bearer | {"mcp-session-id": answer.headers["mcp-session-id"]}
-
-
-async def event(answer: ClientResponse) -> dict[str, Any]:
-    """The next message on a stream."""
-    while line := await answer.content.readline():
-        if line.startswith(b"data: "):
-            message: dict[str, Any] = orjson.loads(line[6:])
-            return message
-    raise AssertionError("the stream ended")
-
-
 async def call(house: Door, name: str, mode: Mode = "auto") -> tuple[str, bool]:
     async with mcp_client(house, mode) as client:
         result = await client.call_tool(name, {})
@@ -75,7 +65,10 @@ async def call(house: Door, name: str, mode: Mode = "auto") -> tuple[str, bool]:
 async def test_a_run_has_one_session_with_a_server_that_remembers(
     house: Door, odd: OddServer, mode: Mode
 ) -> None:
-    """CASE-62, CASE-63: counter 1, 2, 3; no new session for each call."""
+    """CASE-62, CASE-63: counter 1, 2, 3; no new session for each call.
+
+    CASE-64: the server closes the connection on which the session was begun.
+    """
     async with mcp_client(house, mode) as client:
         counted = [text_of(await client.call_tool("count", {})) for _ in range(3)]
     assert counted == ["1", "2", "3"]
@@ -149,7 +142,9 @@ async def test_a_client_of_the_modern_era_cancels_by_leaving(
         task = tasks.create_task(calling())
         await until(lambda: odd.called == ["hang"])
         task.cancel()
-    await until(lambda: [each["method"] for each in odd.notices][-1] == "notifications/cancelled")
+    await until(lambda: bool(house.lines("outcome")))
+    assert odd.notices[-1]["method"] == "notifications/cancelled"
+    assert house.lines("outcome")[-1]["result"] == "cancelled"
 
 
 async def test_progress_is_passed_on_at_once_with_the_clients_own_token(
@@ -178,7 +173,8 @@ async def test_a_server_that_asks_is_declined_in_the_runs_name_and_that_is_on_re
 async def test_a_server_that_may_ask_is_answered_by_the_client(
     house: Door, odd: OddServer, http: ClientSession
 ) -> None:
-    house.reopen(beyond_tools={"odd": BeyondTools(asks=frozenset({"elicitation"}))})
+    asks = BeyondTools(asks=frozenset({"elicitation"}))
+    house.reopen(tool_rules={"odd": ConnectionRules({"ask": ToolRule()}, more=asks)})
     headers = await opened(house, http, {"elicitation": {}})
     async with asked(house, http, "ask", headers) as answer:
         question = await event(answer)
@@ -191,21 +187,47 @@ async def test_a_server_that_may_ask_is_answered_by_the_client(
     assert odd.answers[0]["result"] == told
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_server_that_asks_whom_it_can_not_is_declined_though_it_may_ask_and_goes_on(
+    house: Door, odd: OddServer, mode: Mode
+) -> None:
+    """It asks in mid-call, for which a client of 2026-07-28 has no ear; the other can't be asked either."""
+    asks = BeyondTools(asks=frozenset({"elicitation"}))
+    house.reopen(tool_rules={"odd": ConnectionRules({"ask": ToolRule()}, more=asks)})
+    assert await call(house, "ask", mode) == ("done", False)
+    assert odd.answers[0]["result"] == {"action": "decline"}
+    [line] = [each for each in house.lines("request") if "asks" in each["subject"]]
+    assert line["decision"] == "allow"
+
+
 async def test_a_change_of_the_tools_reaches_who_listens_and_the_list_is_asked_for_anew(
     house: Door, odd: OddServer, http: ClientSession
 ) -> None:
     """CASE-66: list_changed."""
     headers = await opened(house, http)
-    body = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     async with http.get(f"{house.url}/mcp", headers=headers | EVENTS) as stream:
-        async with http.post(f"{house.url}/mcp", json=body, headers=headers) as answer:
-            assert len((await answer.json())["result"]["tools"]) == len(TOOLS)
+        assert len(await names(house, http)) == len(TOOLS)
         odd.tools.append({"name": "fresh", "inputSchema": {"type": "object"}})
         await odd.tell_change()
         assert (await event(stream))["method"] == "notifications/tools/list_changed"
-    async with http.post(f"{house.url}/mcp", json=body, headers=headers) as answer:
-        names = [tool["name"] for tool in (await answer.json())["result"]["tools"]]
-    assert "fresh" in names
+    assert "fresh" in await names(house, http)
+
+
+async def test_a_tool_that_a_server_adds_in_mid_run_is_found_by_calling_it(
+    house: Door, odd: OddServer
+) -> None:
+    """Nobody listens to the server, so its word that its tools have changed is not heard."""
+    odd.results["fresh"] = {"content": [{"type": "text", "text": "new"}]}
+    async with mcp_client(house, "legacy") as client:
+        await client.list_tools()
+        odd.tools.append({"name": "fresh", "inputSchema": {"type": "object"}})
+        text = text_of(await client.call_tool("fresh", {}))
+        assert text.startswith("Refused: there is no tool fresh"), "it was asked just before"
+        house.clock.ahead_s = AGAIN_S
+        assert text_of(await client.call_tool("fresh", {})) == "new"
+        assert odd.listed == 2
+        await client.call_tool("nothing", {})
+    assert odd.listed == 2, "not for each name that there isn't"
 
 
 async def test_what_was_not_granted_reaches_no_server(house: Door, odd: OddServer) -> None:
@@ -229,6 +251,44 @@ async def test_the_credential_is_put_on_and_never_comes_back(
             assert await call(house, "leak") == ("my token is [redacted]", False)
 
 
+async def test_runs_that_are_shown_the_same_tools_share_one_list(
+    house: Door, odd: OddServer
+) -> None:
+    """What is made of a list, such as schemas that were looked at, is made once for all of them."""
+    async with client_session() as http:
+        servers = [McpServer("odd", odd.url)]
+        credentials = VaultServers(house.vault, ClientTokens(house.vault, http, monotonic))
+        connection = Connections([], http, credentials, monotonic, servers)["odd"]
+        sessions = [replace(house.session, token_sha256=token) for token in "ab"]
+        callers = [Caller(each, Exchange("handshake"), _nobody) for each in sessions]
+        first, second = [await connection.listed(caller, "tools") for caller in callers]
+        await connection.leave(sessions[0])
+        await connection.leave(sessions[1])
+    assert odd.listed == 2
+    assert first is second
+
+
+async def _nobody(*_: object) -> Decision:
+    return Deny("nobody is asked")
+
+
+async def test_a_server_that_hangs_while_it_lists_delays_nobody_and_is_told_when_it_comes(
+    tmp_path: Path, model: ModelServer, odd: OddServer, http: ClientSession
+) -> None:
+    async with odd_server() as other:
+        servers = [McpServer("odd", odd.url), McpServer("other", other.url)]
+        limits = Limits(list_patience_s=0.2)
+        async with open_door(tmp_path, model, servers=servers, limits=limits) as house:
+            house.reopen(tools={"odd": frozenset({"die"}), "other": frozenset({"count"})})
+            odd.lists.clear()
+            async with asyncio.timeout(10), listening(house, http, "handshake") as stream:
+                assert await names(house, http) == ["count"]
+                assert await call(house, "count") == ("1", False)
+                odd.lists.set()
+                assert (await event(stream))["method"] == "notifications/tools/list_changed"
+            assert await names(house, http) == ["count", "die"]
+
+
 async def test_a_server_that_is_away_hides_only_its_own_tools(
     tmp_path: Path, model: ModelServer
 ) -> None:
@@ -236,7 +296,7 @@ async def test_a_server_that_is_away_hides_only_its_own_tools(
     async with open_door(tmp_path, model, servers=servers) as house:
         house.reopen(tools={"tracker": frozenset({"get_item"}), **MINE})
         async with mcp_client(house) as client:
-            names = [tool.name for tool in (await client.list_tools()).tools]
+            listed = [tool.name for tool in (await client.list_tools()).tools]
             refused = await client.call_tool("count", {})
-    assert names == ["get_item"]
+    assert listed == ["get_item"]
     assert "odd can't be reached" in text_of(refused)

@@ -1,34 +1,30 @@
 """What a session may do beside calling tools: what was granted, and nothing that only looks like it."""
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.decision import Allow, Deny
-from entrance.mcp.beyond_policy import (
-    decide_ask,
-    decide_prompt,
-    decide_resource,
-    decide_template,
-)
-from entrance.session import BeyondTools, RunId, Session, TaskId
+from entrance.mcp.beyond_policy import RULES, Wish, asks_of, decide_beyond, is_open
+from entrance.session import RunId, Session, TaskId
+from entrance.tool_policy import BeyondTools, Bounds, ConnectionRules
 
-SESSION = Session(
-    RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "h", tools={"a": frozenset({"read", "list"})}
+KindOfWish = Literal["prompt", "resource", "template", "ask"]
+MORE = BeyondTools(
+    frozenset({"greet"}), ("file:///docs/*", "mem://one"), frozenset({"elicitation", "roots"})
 )
 
 
-BEYOND = replace(
-    SESSION,
-    beyond_tools={
-        "a": BeyondTools(
-            frozenset({"greet"}), ("file:///docs/*", "mem://one"), frozenset({"elicitation"})
-        ),
-        "b": BeyondTools(frozenset({"greet"}), ("*",), frozenset({"sampling"})),
-    },
-)
+def session(**rules: ConnectionRules) -> Session:
+    tools = {"plain": frozenset({"read"})}
+    return Session(
+        RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "h", tools=tools, tool_rules=rules
+    )
+
+
+MINE = session(a=ConnectionRules(more=MORE))
 
 
 @pytest.mark.parametrize(
@@ -54,42 +50,99 @@ BEYOND = replace(
 def test_a_resource_may_be_read_that_is_granted_or_lies_below_what_is(
     uri: str, *, allowed: bool
 ) -> None:
-    assert isinstance(decide_resource(BEYOND, "a", uri), Allow) is allowed
+    assert is_open(MINE, Wish("resource", "a", uri)) is allowed
 
 
-def test_beyond_tools_nothing_is_open_at_a_connection_without_tools() -> None:
-    assert isinstance(decide_resource(BEYOND, "b", "x"), Deny)
-    assert isinstance(decide_prompt(BEYOND, "b", "greet"), Deny)
-    assert isinstance(decide_ask(BEYOND, "b", "sampling"), Deny)
+@pytest.mark.parametrize(
+    ("kind", "connection", "name", "bounds", "rule"),
+    [
+        pytest.param("prompt", "a", "greet", Bounds(), "granted", id="a prompt"),
+        pytest.param("prompt", "a", "GREET", Bounds(), "beyond_not_granted", id="another"),
+        pytest.param("prompt", "b", "greet", Bounds(), "connection_not_granted", id="another's"),
+        pytest.param("prompt", "plain", "greet", Bounds(), "beyond_not_granted", id="of a list"),
+        pytest.param("ask", "a", "elicitation", Bounds(), "granted", id="a question"),
+        pytest.param("ask", "a", "sampling", Bounds(), "beyond_not_granted", id="another one"),
+        pytest.param("ask", "a", "something unknown", Bounds(), "beyond_not_granted", id="unknown"),
+        pytest.param("template", "a", "file:///docs/{name}", Bounds(), "granted", id="a template"),
+        pytest.param("template", "a", "file:///{name}", Bounds(), "beyond_not_granted", id="wider"),
+        pytest.param("template", "a", "{uri}", Bounds(), "any_uri", id="of any URI"),
+        pytest.param(
+            "prompt", "a", "greet", Bounds(prompts=frozenset()), "connection_forbids",
+            id="a prompt that its connection opens to nobody",
+        ),
+        pytest.param(
+            "resource", "a", "file:///docs/b", Bounds(resources=("file:///docs/a*",)),
+            "connection_forbids", id="a resource beside those that it opens",
+        ),
+        pytest.param(
+            "ask", "a", "roots", Bounds(asks=frozenset({"roots", "sampling"})), "granted",
+            id="a question that it may ask",
+        ),
+        pytest.param(
+            "ask", "a", "sampling", Bounds(asks=frozenset({"roots", "sampling"})),
+            "beyond_not_granted", id="a connection opens nothing by itself",
+        ),
+    ],
+)  # fmt: skip
+def test_a_row_of_the_table_decides(
+    kind: KindOfWish, connection: str, name: str, bounds: Bounds, rule: str
+) -> None:
+    assert decide_beyond(MINE, Wish(kind, connection, name, bounds)).rule == rule
 
 
-def test_a_template_is_shown_when_whatever_it_makes_is_granted() -> None:
-    assert isinstance(decide_template(BEYOND, "a", "file:///docs/{name}"), Allow)
-    assert isinstance(decide_template(BEYOND, "a", "file:///{name}"), Deny)
-    assert isinstance(decide_template(BEYOND, "a", "{uri}"), Deny)
+def test_a_server_is_told_only_of_what_it_may_ask() -> None:
+    assert asks_of(MINE, "a", Bounds()) == {"elicitation", "roots"}
+    assert asks_of(MINE, "a", Bounds(asks=frozenset({"roots", "sampling"}))) == {"roots"}
+    assert asks_of(MINE, "plain", Bounds()) == frozenset()
 
 
-def test_a_server_may_ask_only_what_it_was_granted() -> None:
-    assert isinstance(decide_ask(BEYOND, "a", "elicitation"), Allow)
-    assert isinstance(decide_ask(BEYOND, "a", "sampling"), Deny)
-    assert isinstance(decide_ask(BEYOND, "a", None), Deny)
+def test_the_names_of_the_rules_are_their_own() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
 
 
-NAMES = st.sampled_from(["a", "b", "c", "", "A", "*"])
-GRANTS = st.dictionaries(NAMES, st.frozensets(NAMES))
-MORE = st.dictionaries(
-    NAMES, st.builds(BeyondTools, st.frozensets(NAMES), st.lists(NAMES).map(tuple))
+NAMES = st.sampled_from(["a", "b", "ab", "", "A", "*", "a*"])
+ASKS = st.frozensets(st.sampled_from(["sampling", "elicitation"]))
+GRANTED = st.builds(BeyondTools, st.frozensets(NAMES), st.lists(NAMES).map(tuple), ASKS)
+BOUNDS = st.builds(
+    Bounds,
+    st.none() | st.frozensets(NAMES),
+    st.none() | st.lists(NAMES).map(tuple),
+    st.none() | ASKS,
 )
+KINDS: st.SearchStrategy[KindOfWish] = st.sampled_from(["prompt", "resource", "template", "ask"])
 
 
-@given(GRANTS, MORE, NAMES, NAMES)
-def test_there_is_no_way_from_not_granted_to_allow(
-    tools: dict[str, frozenset[str]], more: dict[str, BeyondTools], connection: str, name: str
+@given(
+    st.dictionaries(st.sampled_from(["a", "b"]), GRANTED),
+    KINDS,
+    st.sampled_from(["a", "b", "c", "plain"]),
+    NAMES | st.sampled_from(["sampling", "a{x}", "{x}"]),
+    BOUNDS,
+)
+def test_nothing_that_was_not_granted_is_open(
+    granted: dict[str, BeyondTools], kind: KindOfWish, connection: str, name: str, bounds: Bounds
 ) -> None:
     """Against an oracle that only knows: it was named, or a star stands for what begins with it."""
-    session = replace(SESSION, tools=tools, beyond_tools=more)
-    beyond = more.get(connection, BeyondTools()) if connection in tools else BeyondTools()
-    prompt = isinstance(decide_prompt(session, connection, name), Allow)
-    assert prompt is (name in beyond.prompts)
-    if isinstance(decide_resource(session, connection, name), Allow):
-        assert name in beyond.resources or "*" in beyond.resources
+    mine = session(**{one: ConnectionRules(more=more) for one, more in granted.items()})
+    wish = Wish(kind, connection, name, bounds)
+    more = granted.get(connection, BeyondTools())
+    start = name.partition("{")[0]
+
+    def below(patterns: tuple[str, ...]) -> bool:
+        return any(
+            start.startswith(each[:-1]) if each.endswith("*") else start == each
+            for each in patterns
+        )
+
+    named = {
+        "prompt": name in more.prompts,
+        "ask": name in more.asks,
+        "resource": below(more.resources),
+        "template": bool(start) and below(more.resources),
+    }[kind]
+    bound = {
+        "prompt": bounds.prompts is None or name in bounds.prompts,
+        "ask": bounds.asks is None or name in bounds.asks,
+    }.get(kind, bounds.resources is None or below(bounds.resources))
+    assert is_open(mine, wish) is (named and bound)
+    assert not is_open(replace(mine, tools={}, tool_rules={}), wish)

@@ -1,22 +1,25 @@
 """The gateway over fakes: what is asked, what is told, what is on record."""
 
+import asyncio
 import itertools
 from dataclasses import replace
 
 import pytest
 
 from entrance.decision import Decision, Deny
-from entrance.errors import Malformed, Unavailable
+from entrance.errors import Malformed, SandgateError, Unavailable
 from entrance.mcp.catalogue import catalogue
 from entrance.mcp.connection import Caller, Local
 from entrance.mcp.exchange import Exchange
 from entrance.mcp.gateway import Gateway, Limits
 from entrance.mcp.judging import Judge
 from entrance.mcp.messages import Failure, Json
+from entrance.mcp.policy import granted
 from entrance.mcp.results import text_result
+from entrance.mcp.spilling import Spilling
 from entrance.ports import HeldCall, Tool, ToolResult
-from entrance.session import Ask, RunId, Session, TaskId
-from entrance.tool_policy import ConnectionRules, Facts, Mode, ToolRule
+from entrance.session import RunId, Session, TaskId
+from entrance.tool_policy import Ask, ConnectionRules, Facts, Mode, ToolRule
 from tests.fakes.audit import FakeAudit
 from tests.fakes.tools import GET_ITEM, FakeTools
 
@@ -27,8 +30,9 @@ SESSION = Session(
     "bot",
     "10.0.0.2",
     "h",
-    tools={"tracker": frozenset({"get_item"}), "wiki": frozenset({"get_item"})},
+    tools={"tracker": frozenset({"get_item"})},
 )
+BOTH = replace(SESSION, tools={"tracker": frozenset({"get_item"}), "wiki": frozenset({"get_item"})})
 KEY = {"key": "T-1"}
 OPEN = Tool("get_item", "Read.", {"type": "object"})
 
@@ -104,9 +108,78 @@ async def test_a_tool_that_fails_tells_the_agent_why() -> None:
 async def test_one_connection_that_is_down_hides_only_its_own_tools() -> None:
     audit, up, down = FakeAudit(), FakeTools(), FakeTools("wiki", down=True)
     both = gateway(audit, up, down)
-    assert [tool["name"] for tool in await both.tools(CALLER)] == ["get_item"]
-    text, _ = await call(both, "wiki_get_item", KEY)
+    caller = replace(CALLER, session=BOTH)
+    assert [tool["name"] for tool in await both.tools(caller)] == ["tracker_get_item"]
+    text, _ = await call(both, "wiki_get_item", KEY, BOTH)
     assert "wiki can't be reached" in text
+
+
+async def test_a_name_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    both = gateway(FakeAudit(), FakeTools(), FakeTools("wiki"))
+    text, is_error = await call(both, "get_item", KEY, BOTH)
+    assert is_error
+    assert "no tool get_item; the tools of this run are: tracker_get_item, wiki_get_item" in text
+
+
+LONG = Tool("get_item", "Read.", {"type": "object"})
+
+
+class Files:
+    """`entrance.ports.ResultFiles`: what was written. `wrong`: it can't be; `hangs`: it takes for ever."""
+
+    def __init__(self, wrong: SandgateError | None = None, *, hangs: bool = False) -> None:
+        self.written: dict[str, bytes] = {}
+        self.wrong, self.hangs = wrong, hangs
+
+    async def keep(self, session: Session, name: str, content: bytes) -> str:
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.wrong:
+            raise self.wrong
+        self.written[name] = content
+        return f"/workspace/{name}"
+
+
+async def told_long(files: Files | None, text: str = "x" * 500) -> str:
+    """What is told of a result that is longer than a hundred characters."""
+    tools = FakeTools(offers=[LONG], answer=ToolResult(text))
+    limits = Limits(result_chars=100)
+    door = Gateway({"tracker": Local(tools)}, FakeAudit(), lambda: 0.0, limits, files=files)
+    told, _ = await call(door, "get_item", {})
+    return told
+
+
+async def test_a_result_that_is_too_long_is_in_a_file_that_is_named_by_its_number_in_the_log() -> (
+    None
+):
+    """CASE-69."""
+    files = Files()
+    told = await told_long(files)
+    assert files.written == {"1-1.txt": b"x" * 500}
+    assert told.endswith("[this is the beginning of 500 characters; all of it: /workspace/1-1.txt]")
+    assert len(told) < 120
+
+
+async def test_a_result_that_can_not_be_written_is_cut_and_that_is_said() -> None:
+    """CASE-69."""
+    told = await told_long(Files(Unavailable("the disk is full")))
+    assert told.startswith("x" * 100 + "\n[cut here by Sandgate: 100 of 500 characters")
+    assert "it could not be written to a file: the disk is full" in told
+    assert "could not" not in await told_long(None)
+
+
+async def test_a_sandbox_that_does_not_answer_holds_up_no_result() -> None:
+    files = Files(hangs=True)
+    spilling = Spilling(files, 100, timeout_s=0.01)
+    told = await spilling.told(SESSION, 1, text_result("x" * 500))
+    assert "it took too long" in told["content"][0]["text"]
+
+
+async def test_of_a_file_that_is_too_large_there_is_the_beginning() -> None:
+    files = Files()
+    told = await Spilling(files, 100, file_bytes=300).told(SESSION, 7, text_result("x" * 500))
+    assert files.written == {"7-1.txt": b"x" * 300}
+    assert "its first 300 bytes are in /workspace/7-1.txt" in told["content"][0]["text"]
 
 
 async def test_when_no_connection_can_be_reached_listing_says_so() -> None:
@@ -181,12 +254,37 @@ async def test_what_the_provider_knows_of_a_call_is_heeded_and_its_outage_refuse
 
     tools, inbox = Knowing(), Inbox()
     judge = Judge(inbox=inbox)
-    listed = await Local(tools).listed(CALLER, "tools")
-    entry = catalogue({"tracker": listed})["get_item"]
-    ruled = await judge.ruled(SESSION, tools, entry, KEY)
+    local = Local(tools)
+    listed = await local.listed(CALLER, "tools")
+    entry = catalogue({"tracker": listed}, granted(SESSION))["get_item"]
+    ruled = await judge.ruled(SESSION, local.facts, entry, KEY)
     assert ruled.rule == "of_people"
     tools.down = True
-    assert (await judge.ruled(SESSION, tools, entry, KEY)).rule == "facts_missing"
+    assert (await judge.ruled(SESSION, local.facts, entry, KEY)).rule == "facts_missing"
+
+
+async def test_what_is_made_of_lists_is_made_once_for_all_runs_with_the_same_connections() -> None:
+    house = gateway(FakeAudit(), FakeTools(), FakeTools("wiki"))
+    wiki = {"wiki": frozenset({"get_item"})}
+    callers = [replace(CALLER, session=replace(BOTH, run=RunId(run))) for run in "ab"]
+    callers += [replace(CALLER, session=replace(SESSION, tools=wiki))]
+    first, second, third, again = [
+        (await house.offering.tools(caller))[0] for caller in (*callers, callers[0])
+    ]
+    assert first is second
+    assert first is again
+    assert sorted(third) == ["delete_item", "get_item"]
+
+
+async def test_three_hundred_tools_are_listed_for_a_harness_whatever_one_of_them_is_like() -> None:
+    many = [Tool(f"t{n}", "Do.", {"type": "object", "anyOf": [{"$ref": "#"}]}) for n in range(299)]
+    bad = Tool("bad", "Odd.", {"type": "object", "properties": {"a": {"type": "no such"}}})
+    names = frozenset(tool.name for tool in (*many, bad))
+    session = replace(SESSION, tools={"tracker": names}, harness="codex")
+    offered = gateway(FakeAudit(), FakeTools(offers=[*many, bad]))
+    listed = await offered.tools(replace(CALLER, session=session))
+    assert {tool["name"] for tool in listed} == names
+    assert {"anyOf", "$ref"}.isdisjoint(word for tool in listed for word in tool["inputSchema"])
 
 
 async def test_one_schema_that_no_provider_takes_does_not_hide_the_other_tools() -> None:

@@ -5,16 +5,16 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.mcp.names import LONGEST, fitting
+from entrance.mcp.names import LONGEST, PREFIX, fitting
 
 FITS = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @given(st.text(min_size=1, max_size=100))
 def test_every_name_is_made_to_fit_the_same_way_each_time(name: str) -> None:
-    assert FITS.fullmatch(fitting(name))
+    assert FITS.fullmatch(PREFIX + fitting(name))
     assert fitting(name) == fitting(name)
-    if FITS.fullmatch(name):
+    if FITS.fullmatch(PREFIX + name):
         assert fitting(name) == name
 
 

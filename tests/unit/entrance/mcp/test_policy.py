@@ -13,6 +13,7 @@ from entrance.mcp.policy import RULES, Call, decide, is_shown
 from entrance.session import RunId, Session, TaskId
 from entrance.tool_policy import (
     About,
+    Change,
     ConnectionRules,
     Facts,
     Mode,
@@ -77,8 +78,12 @@ ALL = Scope(frozenset({"P"}), frozenset({"task"}), frozenset({"x/y"}), frozenset
         pytest.param(ToolRule(Mode.FORBIDDEN), Scope(), {}, Facts(), "forbidden", id="forbidden"),
         pytest.param(ToolRule(Mode.APPROVAL), Scope(), {}, Facts(), "needs_approval", id="approval"),
         pytest.param(
-            ToolRule(Mode.READ), Scope(), {}, Facts(changed=True), "tool_changed",
+            ToolRule(Mode.READ), Scope(), {}, Facts(changed=Change.UNSEEN), "tool_changed",
             id="a tool that has changed is held even to read",
+        ),
+        pytest.param(
+            ToolRule(Mode.READ), Scope(), {}, Facts(changed=Change.DENIED), "change_denied",
+            id="a tool that a person has denied as it is",
         ),
         pytest.param(ToolRule(arguments=SHORT), Scope(), {"n": 3}, Facts(), "write", id="within"),
         pytest.param(
@@ -158,7 +163,7 @@ def test_a_standing_rule_opens_nothing_that_is_refused_or_has_changed() -> None:
     forbidden = session(ConnectionRules({"t": ToolRule(Mode.FORBIDDEN)}))
     assert decide(forbidden, Call("a", "t", {"n": 1}), [STANDING]).rule == "forbidden"
     assert decide(session(), Call("a", "t", {"n": 1}), [STANDING]).rule == "not_granted"
-    changed = Call("a", "t", {"n": 1}, Facts(changed=True))
+    changed = Call("a", "t", {"n": 1}, Facts(changed=Change.UNSEEN))
     assert decide(session(ConnectionRules()), changed, [STANDING]).rule == "tool_changed"
 
 
@@ -182,7 +187,7 @@ ABOUT = st.builds(About, *[st.frozensets(st.sampled_from(["P", "Q"]))] * 4)
 FACTS = st.builds(
     Facts,
     st.none() | ABOUT,
-    st.booleans(),
+    st.sampled_from(Change),
     st.sampled_from([(), ("P/1",)]),
     st.none() | st.sampled_from(Mode),
 )
@@ -227,7 +232,7 @@ def oracle(mine: Session, call: Call, standing: list[StandingRule]) -> str:  # n
     if named and not fit and named.beyond == "deny":
         return "deny"
     if call.facts.changed:
-        return "hold"
+        return "deny" if call.facts.changed == "denied" else "hold"
     for one in standing:
         if one.connection == call.connection and one.tool == call.tool:  # noqa: SIM102
             if fits(one.arguments, call.arguments):

@@ -78,3 +78,11 @@ def test_what_is_very_long_or_deep_is_cut_and_says_so() -> None:
 def test_it_never_fails(arguments: dict[str, Any]) -> None:
     facts = of_arguments(arguments)
     assert len(facts["arguments_sha256"]) == 64
+
+
+def test_what_is_known_to_be_a_secret_is_gone_whatever_it_is_called_and_looks_like() -> None:
+    arguments = {"note": 'say "correct horse" twice'}
+    facts = of_arguments(arguments, lambda text: text.replace("correct horse", GONE))
+    assert "correct horse" not in facts["arguments"]
+    assert orjson.loads(facts["arguments"]) == {"note": f'say "{GONE}" twice'}
+    assert (facts["whole"], facts["arguments_sha256"]) == (False, hash_of(canonical(arguments)))
