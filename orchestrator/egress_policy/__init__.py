@@ -4,10 +4,12 @@
 - `entries`: what it says of one sandbox [pure].
 - `delivery`: into the proxy's file, and from there into force.
 - `policy`: when it is made anew, and out of what.
+- `servers`: what the sandboxes of MCP servers may reach.
 """
 
 from orchestrator.egress_policy.entries import canaries_for
 from orchestrator.egress_policy.policy import EgressPolicy
 from orchestrator.egress_policy.ports import ProxyFiles, Sources
+from orchestrator.egress_policy.servers import ServerPolicies
 
-__all__ = ["EgressPolicy", "ProxyFiles", "Sources", "canaries_for"]
+__all__ = ["EgressPolicy", "ProxyFiles", "ServerPolicies", "Sources", "canaries_for"]

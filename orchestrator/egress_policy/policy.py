@@ -16,7 +16,7 @@ from entrance.session import RunId, Session
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import approved_rules
 from orchestrator.domain.approval import Approval
-from orchestrator.domain.egress import Ground, Unreadable
+from orchestrator.domain.egress import Ground, Policy, Unreadable
 from orchestrator.domain.egress_compile import Compiled, Known, compile_policy, in_words
 from orchestrator.domain.presets import environment_of
 from orchestrator.domain.run import Run
@@ -53,8 +53,8 @@ class EgressPolicy:
     clock: Clock
     door: tuple[str, int]
     """The proxy's address and port, as a sandbox sees them."""
-    others: Callable[[], Sequence[SandboxPolicy]] = tuple
-    """Policies of sandboxes that are of no run: of those that the posture's battery tries."""
+    others: list[Callable[[], Sequence[SandboxPolicy]]] = field(default_factory=list)
+    """Policies of other sandboxes than those of runs' agents: the posture's battery, MCP servers."""
     canaries: Callable[[Session], tuple[Canary, ...]] = lambda _: ()
     """What the proxy is to look for in what a session's sandbox sends."""
     patience_s: float = PATIENCE_S
@@ -76,11 +76,14 @@ class EgressPolicy:
         """Variables that lead the sandbox's programs to the authorities that they are to trust, and its
         package managers to the registries that it may use.
         """
-        wanted = [layer.policy for layer in run.egress]
+        return self.variables([layer.policy for layer in run.egress])
+
+    def variables(self, wanted: Sequence[Policy]) -> Mapping[str, str]:
+        """The same for whoever's policies these are."""
         ground = self.sources.ground()
-        wanted += [ground.policy] if isinstance(ground, Ground) else []
+        own = [ground.policy] if isinstance(ground, Ground) else []
         known = self.sources.known()
-        names = {name for policy in wanted for name in policy.presets}
+        names = {name for policy in (*wanted, *own) for name in policy.presets}
         return {**TRUST, **environment_of(names, known.presets, known.registries)}
 
     def way_out(self, token: str) -> Mapping[str, str]:
@@ -166,12 +169,15 @@ class EgressPolicy:
                 found[session.address] = entry_of(session, compiled, self.canaries(session))
             except ValueError:
                 log.exception("sandbox_not_in_the_policy", run=session.run)
-        found |= {box.address: box for box in self.others()}
+        found |= {box.address: box for box in self._of_no_run()}
         return tuple(found.values())
+
+    def _of_no_run(self) -> list[SandboxPolicy]:
+        return [box for others in self.others for box in others()]
 
     async def _all(self, ground: Ground, items: Sequence[Approval]) -> dict[RunId, Compiled]:
         known, found = self.sources.known(), {}
-        of_no_run = {box.run for box in self.others()}
+        of_no_run = {box.run for box in self._of_no_run()}
         for session in self.sessions():
             if session.run in of_no_run:
                 continue

@@ -5,6 +5,7 @@ import sys
 
 from rich.console import Console
 
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.settings import Environment
 from orchestrator.stack import engine
 from orchestrator.stack.harness_programs import HARNESS_PROGRAMS
@@ -22,11 +23,11 @@ def main() -> int:
     parser.add_argument(
         "--every-harness",
         action="store_true",
-        help="those of all harnesses; else only those that the installation was asked for",
+        help="those of all harnesses and of MCP servers; else only those that the installation was asked for",
     )
     every = parser.parse_args().every_harness
     try:
-        _build(Steps(Console()), tuple(HARNESS_PROGRAMS) if every else ())
+        _build(Steps(Console()), (*HARNESS_PROGRAMS, STDIO) if every else ())
     except StepFailed as error:
         Console(stderr=True).print(str(error), markup=False, highlight=False)
         return 1

@@ -1,7 +1,8 @@
 """How each kind of image is made, and what it is made of.
 
 Kinds: `base` is a Debian; `sandbox` holds the native loop and an agent's tools; `sandbox-NAME` is
-that and the program of the harness NAME; `execd` is what OpenSandbox puts into every sandbox.
+that and the program of the harness NAME; `sandbox-stdio` is that and what runs MCP servers of npm and
+PyPI; `execd` is what OpenSandbox puts into every sandbox.
 
 An image's content is a hash over everything that goes into it: our files, the package list, the
 Debian suite, the harness. No build has a network: what comes from outside is fetched on the host
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.adapters.opensandbox.blueprint import PROGRAM_LABELS
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.stack import apt_sources, native, npm, rootfs
 from orchestrator.stack.content import copy_content, digest, tree_hash
 from orchestrator.stack.harness_programs import HARNESS_PROGRAMS, NATIVE, lay_out
@@ -29,14 +31,14 @@ from orchestrator.stack.steps import Step, StepFailed
 
 PACK_S = 60
 # Raise one when this module lays that image out differently from the same files.
-LAYOUT = {"base": "3", "sandbox": "4", "execd": "3", "harness": "2"}
+LAYOUT = {"base": "3", "sandbox": "4", "execd": "3", "harness": "2", "stdio": "1"}
 # In the folder of the sandbox, but read by others: no part of the image.
 NOT_IN_SANDBOX = ("packages.txt", "seccomp.json")
 OF_HARNESS: Mapping[str, str] = {
     NATIVE: "sandbox",
-    **{name: f"sandbox-{name}" for name in HARNESS_PROGRAMS},
+    **{name: f"sandbox-{name}" for name in (*HARNESS_PROGRAMS, STDIO)},
 }
-"""The kind of image that a harness's sandboxes are made from."""
+"""The kind of image that a harness's sandboxes are made from, and those of MCP servers."""
 STANDS_ON: Mapping[str, str] = {
     "sandbox": "base",
     "execd": "base",
@@ -66,6 +68,8 @@ class ImageRecipes:
             return digest("sandbox", LAYOUT["sandbox"], below, files)
         if kind == "execd":
             return digest("execd", LAYOUT["execd"], below, tree_hash(self.source / "execd"))
+        if kind == OF_HARNESS[STDIO]:
+            return digest("stdio", LAYOUT["stdio"], below, tree_hash(self.source / "stdio"))
         program = HARNESS_PROGRAMS[_HARNESS_OF[kind]]
         files = tree_hash(self.source / "harness")
         made_of = (below, files, program.package.integrity, *program.keep)
@@ -95,6 +99,8 @@ class ImageRecipes:
                 self._sandbox(store, step)
             case "execd":
                 self._execd(store, step)
+            case "sandbox-stdio":
+                self._stdio(store, step)
             case _:
                 self._harness(_HARNESS_OF[kind], store, step)
 
@@ -121,12 +127,7 @@ class ImageRecipes:
             loop = context / "opt" / "sandgate" / "native"
             step.doing("fetching the native loop's packages")
             copy_content(folder / "native", loop)
-            native.install_packages(
-                folder / "native" / "requirements.lock",
-                into=loop / "site-packages",
-                python_version=store.output(base, "python3", "-c", native.SAY_VERSION),
-                cache=self.cache,
-            )
+            self._packages_of(folder / "native", base, store, into=loop / "site-packages")
             step.doing("building the sandbox image")
             program = {"name": NATIVE, "integrity": f"sha256-{tree_hash(folder / 'native')}"}
             store.build(
@@ -152,6 +153,31 @@ class ImageRecipes:
             below = self._below(kind, store)
             store.build(kind, content, context, base=below, labels=_told(facts))
         store.prove(store.tag(kind, content), f"/opt/harness/{harness}/{program.path}", "--version")
+
+    def _stdio(self, store: ImageStore, step: Step) -> None:
+        folder, kind = self.source / "stdio", OF_HARNESS[STDIO]
+        content, below = self.content(kind), self._below(kind, store)
+        with self._scratch() as context:
+            copy_content(folder / "Dockerfile", context / "Dockerfile")
+            programs = context / "opt" / "stdio"
+            copy_content(folder / "bridge", programs / "bridge")
+            copy_content(folder / "run", programs / "run")
+            step.doing("fetching Node, npm and uv for MCP servers")
+            self._packages_of(folder, below, store, into=programs / "packages")
+            step.doing("building the sandbox image of MCP servers")
+            facts = {"name": STDIO, "integrity": f"sha256-{tree_hash(folder)}"}
+            store.build(kind, content, context, base=below, labels=_told(facts))
+        store.prove(
+            store.tag(kind, content), "sh", "-c", "node --version && npx --version && uvx -V"
+        )
+
+    def _packages_of(self, folder: Path, base: str, store: ImageStore, *, into: Path) -> None:
+        native.install_packages(
+            folder / "requirements.lock",
+            into=into,
+            python_version=store.output(base, "python3", "-c", native.SAY_VERSION),
+            cache=self.cache,
+        )
 
     def _execd(self, store: ImageStore, step: Step) -> None:
         step.doing("building the execd image")
@@ -183,7 +209,7 @@ def kinds_here() -> Collection[str]:
 
 
 def _runs_here(harness: str) -> bool:
-    return harness == NATIVE or HARNESS_PROGRAMS[harness].runs_here
+    return harness not in HARNESS_PROGRAMS or HARNESS_PROGRAMS[harness].runs_here
 
 
 def _told(program: Mapping[str, str]) -> dict[str, str]:

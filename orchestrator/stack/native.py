@@ -1,4 +1,4 @@
-"""The native loop's own packages, fetched on the host for the Python of the sandbox image."""
+"""Packages of Python's index for a sandbox image, fetched on the host for the image's Python."""
 
 import platform
 from pathlib import Path
@@ -22,5 +22,5 @@ def install_packages(lock: Path, *, into: Path, python_version: str, cache: Path
             f"--python-version={python_version}",
             f"--python-platform={platform.machine()}-manylinux_2_28",
         ),
-        what="Fetching the native loop's packages failed",
+        what="Fetching an image's packages failed",
     )

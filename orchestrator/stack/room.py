@@ -32,6 +32,7 @@ HARNESS = Room(home=225 * MB, engine=485 * MB, passing=485 * MB, passing_engine=
 NEEDS: Mapping[str, Room] = {
     "base": Room(home=300 * MB, engine=300 * MB, passing=340 * MB),
     "sandbox": Room(home=50 * MB, engine=45 * MB, passing=60 * MB, passing_engine=45 * MB),
+    "sandbox-stdio": Room(home=90 * MB, engine=320 * MB, passing=320 * MB, passing_engine=320 * MB),
     "execd": Room(home=0, engine=10 * MB),
 }
 """By kind of image; any other holds a harness's program."""

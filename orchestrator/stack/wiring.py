@@ -41,7 +41,7 @@ class Wishes:
     execd_image: str = ""
     """Another execd image than our own; empty means our own."""
     harnesses: tuple[str, ...] = ()
-    """Harnesses whose sandboxes are wished besides those that were wished before."""
+    """Harnesses (and `stdio`) whose sandboxes are wished besides those that were wished before."""
     providers: Mapping[str, str] | None = None
     """Model providers by name, with their addresses; None keeps what was told before."""
 

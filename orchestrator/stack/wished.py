@@ -1,16 +1,21 @@
-"""Harnesses that an installation has been asked for: kept in its home, so that a plain `up` keeps them."""
+"""Harnesses that an installation has been asked for: kept in its home, so that a plain `up` keeps them.
+
+The sandbox of MCP servers is asked for like one.
+"""
 
 from collections.abc import Iterable
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.stack.harness_programs import HARNESS_PROGRAMS
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.steps import StepFailed
 
 FILE = "harnesses.json"
 _NAMES = TypeAdapter(list[str])
+_KNOWN = (*HARNESS_PROGRAMS, STDIO)
 
 
 def wished(here: Installation, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -23,11 +28,11 @@ def wished(here: Installation, more: Iterable[str] = ()) -> tuple[str, ...]:
         kept = _NAMES.validate_json(file.read_bytes()) if file.exists() else []
     except ValidationError as error:
         raise _unreadable(here, "it is no list of names") from error
-    unknown = sorted(set(kept) - set(HARNESS_PROGRAMS))
+    unknown = sorted(set(kept) - set(_KNOWN))
     if unknown:
         raise _unreadable(here, f"this version of Sandgate knows no {', '.join(unknown)}")
     asked = {*kept, *more}
-    return tuple(name for name in HARNESS_PROGRAMS if name in asked)
+    return tuple(name for name in _KNOWN if name in asked)
 
 
 def keep(here: Installation, harnesses: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ NOWHERE = Engine(
     data_root=Path("/nowhere"),
     runtimes=(),
 )
-WITH_SANDBOX = {"sandbox", "sandbox-claude_code", "sandbox-codex"}
+WITH_SANDBOX = {"sandbox-stdio", "sandbox", "sandbox-claude_code", "sandbox-codex"}
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def changed(builder: ImageBuilder, before: dict[str, str]) -> set[str]:
         ),
         pytest.param(
             "harness/Dockerfile",
-            WITH_SANDBOX - {"sandbox"},
+            WITH_SANDBOX - {"sandbox", "sandbox-stdio"},
             id="what only the harnesses' images are made with",
         ),
         pytest.param("execd/bootstrap.sh", {"execd"}, id="a file of execd"),
