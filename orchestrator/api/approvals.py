@@ -8,21 +8,22 @@ from aiohttp import web
 
 from entrance.errors import NotFound
 from entrance.session import RunId
+from orchestrator.api.inbox_events import InboxEvents
+from orchestrator.api.items import approval_json
 from orchestrator.api.shapes import BadInput, Opening, Verdict, body_of, whole_number
+from orchestrator.api.turns import Events, turn_of
 from orchestrator.approvals.deciding import Decided, Deciding
 from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.ports import ApprovalStore
 from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
 from orchestrator.domain.egress import rule_json
-from orchestrator.domain.kinds import OWED, PUSH
+from orchestrator.domain.kinds import PUSH
 from orchestrator.domain.push import beside
 from orchestrator.egress_policy import EgressPolicy
 
 MOST = 500
 ONE = "/api/approvals/{item}"
-_OURS = frozenset({OWED, "grant"})
-"""What of `came` is only for whoever goes on with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,14 @@ class ApprovalRoutes:
     deciding: Deciding
     policy: EgressPolicy | None
     """None: this installation opens nothing of the internet."""
+    live: InboxEvents
+    events: Events
+    """What the runs did."""
 
     def routes(self) -> list[web.RouteDef]:
         return [
             web.get("/api/approvals", self.listing),
+            web.get("/api/approvals/events", self.live.events),  # before ONE, which it looks like
             web.get(ONE, self.show),
             web.post(f"{ONE}/try", self.try_on_record),
             web.post(f"{ONE}/{{verb:once|run|rule|deny|revoke}}", self.decide),
@@ -55,10 +60,12 @@ class ApprovalRoutes:
     async def show(self, request: web.Request) -> web.Response:
         """One item: who wants what and why, what happens if it is allowed, and what was decided.
 
-        `beside`, of a push: other open items that move the same branch; only one of them can arrive.
+        `turn`: what of the run led to it, `{step, at, said, call}`, or null. `beside`, of a push: other
+        open items that move the same branch; only one of them can arrive.
         """
         item = await self._item(request)
-        shown = approval_json(item)
+        turn = await turn_of(self.events, item.run, item.cause)
+        shown = {**approval_json(item), "turn": turn}
         if item.kind == PUSH:
             shown["beside"] = beside(item, await self.store.of_task(item.task))
         return web.json_response(shown)
@@ -129,35 +136,7 @@ class ApprovalRoutes:
 
 
 def _edits(body: Opening) -> Edits:
-    return Edits(body.host, tuple(body.paths), body.arguments, body.bounds)
-
-
-def approval_json(item: Approval) -> dict[str, Any]:
-    """An item as people see it."""
-    return {
-        "id": item.id,
-        "kind": item.kind,
-        "state": item.state,
-        "title": item.title,
-        "wanted": dict(item.wanted),
-        "happens": item.happens,
-        "why": item.why,
-        "cause": dict(item.cause),
-        "run": item.run,
-        "task": item.task,
-        "project": item.project,
-        "agent": item.agent,
-        "engagement": item.engagement,
-        "asked_at": item.asked_at.isoformat(),
-        "decided_at": item.decided_at.isoformat() if item.decided_at else None,
-        "decided_by": item.decided_by,
-        "note": item.note,
-        "granted": dict(item.granted),
-        "granted_to": item.granted_to,
-        "scope": asdict(item.scope) if item.scope else None,
-        "until": item.until.isoformat() if item.until else None,
-        "came": {name: value for name, value in item.came.items() if name not in _OURS},
-    }
+    return Edits(body.host, tuple(body.paths), body.arguments, body.bounds, body.mode)
 
 
 def _decided_json(done: Decided) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from entrance.errors import NotFound
 from entrance.session import TaskId
-from orchestrator.api.approvals import approval_json
+from orchestrator.api.items import approval_json
 from orchestrator.api.shapes import BadInput, whole_number
 from orchestrator.approvals.ports import ApprovalStore, KeptPushes
 from orchestrator.domain.approval import OPEN, Approval

@@ -85,4 +85,6 @@ def make_api(
         app.add_routes(part.routes())
         if isinstance(part, RunRoutes):
             app.on_shutdown.append(part.close)
+        if isinstance(part, ApprovalRoutes):
+            app.on_shutdown.append(part.live.close)
     return app

@@ -23,6 +23,7 @@ from orchestrator.domain.egress import Unreadable
 from orchestrator.domain.egress_text import policy_of
 from orchestrator.domain.handover import failure_in_words
 from orchestrator.domain.ledger import ledger
+from orchestrator.domain.opened import OpenMode
 from orchestrator.domain.push_demand import pushes_of
 from orchestrator.domain.run import Run, phases
 from orchestrator.domain.supervision import Standing, waits_for
@@ -154,6 +155,8 @@ class Opening(Body):
     """Of a tool call: these arguments in place of its own."""
     bounds: dict[str, Any] | None = None
     """Of a rule for tool calls: the JSON Schema that arguments have to fit; None: these very ones."""
+    mode: OpenMode | None = None
+    """Of a tool that is asked for: `read`, `write` or `approval`; None: `write`."""
 
 
 class Verdict(Opening):
@@ -191,6 +194,10 @@ class NewSecret(Body):
     """The hosts that it may go to, `host[:port]`; `http://host[:port]` for plain http."""
     kind: str
     """How it is used: one of the vault's kinds, such as `anthropic`, `git:USER` or `github-app:ID`."""
+    issuer: str = ""
+    """Of `mcp-oauth:CLIENT`: the URL of the authorization server, the only one that sees the secret."""
+    scopes: list[str] = []
+    """Of `mcp-oauth:CLIENT`: what tokens are asked for; without any, what the server wants."""
 
 
 async def body_of[Shape: Body](request: web.Request, shape: type[Shape]) -> Shape:

@@ -1,12 +1,12 @@
 """Agents, engagements, tasks and secrets: what people set up before anything runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
-from entrance.errors import NotFound
+from entrance.errors import NotFound, Unavailable
 from entrance.tool_policy import ConnectionRules
 from entrance.vault.vault import Vault
 from orchestrator.api.shapes import BadInput, GrantedRepository, Hire, NewSecret, NewTask, body_of
@@ -19,6 +19,10 @@ from orchestrator.ports import Hiring, NewAgent, Tracker
 from orchestrator.ports import NewTask as WantedTask
 
 POLARION = "polarion"
+
+
+async def _none(_agent: str, _project: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class TeamRoutes:
     """Why a harness can't talk to a model, as a sentence; empty when it can."""
     wake: Callable[[str], None]
     """Queues a task at once, so that nobody waits for the next poll."""
+    standing: Callable[[str, str], Awaitable[Sequence[str]]] = _none
+    """The standing rules that an agent's runs in a project have, from earlier engagements, too."""
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -72,7 +78,10 @@ class TeamRoutes:
         return web.json_response([_hired_json(one) for one in found])
 
     async def hire(self, request: web.Request) -> web.Response:
-        """Hire an agent into a project, or bring its engagement up to date. Answers `{id, bot}`."""
+        """Hire an agent into a project, or bring its engagement up to date. Answers `{id, bot, standing}`.
+
+        `standing`: the ids of the standing rules that it has there, also from when it was hired before.
+        """
         body = await body_of(request, Hire)
         bot = f"bot-{body.agent}"
         agent = await self.tracker.agent(bot)
@@ -89,7 +98,8 @@ class TeamRoutes:
             egress=body.egress,
             pushes=body.pushes,
         )
-        return web.json_response({"id": item, "bot": bot}, status=201)
+        standing = await self._standing(bot, body.project)
+        return web.json_response({"id": item, "bot": bot, "standing": standing}, status=201)
 
     async def create_task(self, request: web.Request) -> web.Response:
         """Create a task; assigned to a hired agent, it is run at once. Answers `{id}`."""
@@ -130,7 +140,12 @@ class TeamRoutes:
         body = await body_of(request, NewSecret)
         try:
             info = await self.vault.put(
-                request.match_info["name"], body.value.get_secret_value(), body.hosts, body.kind
+                request.match_info["name"],
+                body.value.get_secret_value(),
+                body.hosts,
+                body.kind,
+                issuer=body.issuer,
+                scopes=body.scopes,
             )
         except ValueError as error:
             raise BadInput(str(error)) from error
@@ -140,6 +155,13 @@ class TeamRoutes:
         """Forget a secret."""
         await self.vault.delete(request.match_info["name"])
         return web.Response(status=204)
+
+    async def _standing(self, bot: str, project: str) -> list[str]:
+        """None of them is known while the store is away; hired it is all the same."""
+        try:
+            return list(await self.standing(bot, project))
+        except Unavailable:
+            return []
 
     async def _require_sealed(self, repositories: Sequence[GrantedRepository]) -> None:
         """A credential that isn't there would only come out when the first run can't clone."""

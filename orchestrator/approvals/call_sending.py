@@ -4,7 +4,7 @@ A tool can't be asked whether it has done something. So once it is claimed it is
 a crash leaves in between is said to be unknown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,6 +17,7 @@ from entrance.log.body_hash import hash_of_body
 from entrance.log.records import Audit, Decided, Traffic, Whose
 from entrance.mcp.canonical import canonical
 from entrance.mcp.policy import Call, decide
+from entrance.mcp.recorded import of_arguments
 from entrance.ports import Cause, ToolResult
 from entrance.session import Session
 from orchestrator.approvals.call_rules import CallRules
@@ -47,6 +48,8 @@ class CallSending:
     runs: Runs
     tracker: Tracker
     audit: Audit
+    redacted: Callable[[str], str] = str
+    """Takes secrets out of what is written down, as far as their values are known."""
 
     async def may(self, item: Approval) -> str:
         try:
@@ -79,17 +82,18 @@ class CallSending:
 
     def record(self, item: Approval, refused: str = "") -> Decided:
         one = wanted_from(item.wanted)
-        detail = {"approval": item.id, "by": item.decided_by, "held": one.decision}
-        sent = item.granted.get("sha256", one.sha256)
+        sent = item.granted.get("arguments", one.arguments)
         return Decided(
             "tool_call",
             f"{one.connection}/{one.tool}",
             Deny(refused) if refused else Allow(),
             Whose(item.run, item.task, item.agent),
             detail={
-                **detail,
-                "arguments_sha256": sent,
+                "approval": item.id,
+                "by": item.decided_by,
+                "held": one.decision,
                 "edited": bool(item.granted.get("edited")),
+                **of_arguments(sent, self.redacted),
             },
             rule=f"approval/{item.id}",
             cause=Cause(tool=one.shown[:200], call=str(item.cause.get("call", ""))),
@@ -134,7 +138,8 @@ class CallSending:
             run = await self.runs.get(item.run)
         except NotFound:
             return "its run is not known any more"
-        return session_for(run, task, engagement, address="", token_sha256="")
+        session = session_for(run, task, engagement, address="", token_sha256="")
+        return self.rules.with_opened(session)
 
 
 def _call(item: Approval, sent: Sent) -> Call:

@@ -4,7 +4,14 @@ from dataclasses import dataclass, replace
 
 from entrance.ports import HeldCall
 from orchestrator.approvals.call_rules import CallRules
-from orchestrator.approvals.handling import Decision, Granted, Put, Record, scope_of
+from orchestrator.approvals.handling import (
+    Decision,
+    Granted,
+    Put,
+    Record,
+    WithoutRules,
+    scope_of,
+)
 from orchestrator.approvals.items import Items, Wish
 from orchestrator.approvals.releasing import Releasing
 from orchestrator.domain.access import BackTest, Edits
@@ -91,6 +98,14 @@ class CallHandling:
             until=decision.until,
         )
 
+    async def forbidden(self, item: Approval, granted: Granted) -> str:
+        """A person's arguments are held against the grants, the scopes and the tool's schema, as any are."""
+        if not granted.what.get("edited"):
+            return ""
+        as_allowed = replace(item, granted=granted.what)
+        why = await self.releasing.sendings[item.kind].may(as_allowed)
+        return f"with these arguments it can't be made: {why}" if why else ""
+
     async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
         one = wanted_from(item.wanted)
         bounds = bounds_of(one, sent_of(one, edits.arguments), edits.bounds)
@@ -103,17 +118,13 @@ class CallHandling:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRuleHandling:
+class CallRuleHandling(WithoutRules):
     """Standing rules for tool calls: there they are taken back."""
 
     rules: CallRules
 
     def granted(self, item: Approval, decision: Decision, *, live: bool) -> Granted:
         del decision, live
-        raise ValueError(f"{item.id}: {kind_of(item).offers}")
-
-    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
-        del edits, record
         raise ValueError(f"{item.id}: {kind_of(item).offers}")
 
     async def put(self, before: Approval, after: Approval) -> Put:

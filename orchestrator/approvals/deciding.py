@@ -59,7 +59,7 @@ class Deciding:
 
         Raises: NotFound; Conflict (decided already, not of this kind, or by the same of two people);
         Forbidden (an agent, or without a role);
-        ValueError (the edits).
+        ValueError (the edits won't do, or what they make of it is forbidden); Unavailable.
         """
         before = await self.store.get(item)
         handling = self._handling(before)
@@ -69,6 +69,8 @@ class Deciding:
         granted = Granted()
         if decision.verb in _OPENING:
             granted = handling.granted(before, decision, live=await self._live(before.run))
+            if why := await handling.forbidden(before, granted):
+                raise ValueError(f"{item}: {why}")
             if first := first_of_two(before, granted.what, by, self.clock.now()):
                 await self.store.replace(first)
                 log.info("approval_half_given", item=item, by=by, run=before.run)

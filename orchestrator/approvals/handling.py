@@ -15,6 +15,7 @@ from orchestrator.domain.access import (
     wanted_from,
 )
 from orchestrator.domain.approval import IN_FORCE, Approval, Scope, ScopeKind, Verb
+from orchestrator.domain.kinds import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,13 @@ class Handling(Protocol):
         """
         ...
 
+    async def forbidden(self, item: Approval, granted: Granted) -> str:
+        """Why it could not be done as it would be allowed, as a sentence without its end; empty when it can.
+
+        Looked at before anything is stored, where a person changed what was wanted. Raises: Unavailable.
+        """
+        ...
+
     async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
         """What the rule that would stand for it would have let through lately.
 
@@ -83,6 +91,22 @@ class Handling(Protocol):
     async def put(self, before: Approval, after: Approval) -> Put:
         """Put a decision into force that is stored by now. What fails is done by a later look."""
         ...
+
+
+class WithoutRules:
+    """For a kind of which no rule is made by deciding, and that no grant bears on: a base of its handling."""
+
+    __slots__ = ()
+
+    async def forbidden(self, item: Approval, granted: Granted) -> str:
+        """Nothing forbids it."""
+        del item, granted
+        return ""
+
+    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
+        """Raises: ValueError."""
+        del edits, record
+        raise ValueError(f"{item.id}: {kind_of(item).offers}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +125,10 @@ class EgressHandling:
             scope=scope_of(item, decision.scope) if standing else None,
             until=decision.until if standing else None,
         )
+
+    async def forbidden(self, item: Approval, granted: Granted) -> str:
+        del item, granted
+        return ""
 
     async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
         rule = rule_of(item.id, wanted_from(item.wanted), edits)

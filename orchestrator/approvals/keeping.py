@@ -11,8 +11,15 @@ import structlog
 from entrance.errors import Conflict, NotFound, SandgateError
 from entrance.session import RunId
 from orchestrator.approvals.ports import ApprovalStore
-from orchestrator.domain.approval import OF_A_RUN, Approval, ApprovalState, Verb, Verdict
-from orchestrator.domain.kinds import decided
+from orchestrator.domain.approval import (
+    OF_A_RUN,
+    OPEN,
+    Approval,
+    ApprovalState,
+    Verb,
+    Verdict,
+)
+from orchestrator.domain.kinds import CALL, TOOL, decided
 from orchestrator.domain.run import Run
 from orchestrator.ports import Clock, Runs
 
@@ -69,6 +76,20 @@ class Keeping:
         if item.state not in OF_A_RUN or not item.granted_to:
             return False
         try:
-            return not (await self.runs.get(RunId(item.granted_to))).active
+            over = not (await self.runs.get(RunId(item.granted_to))).active
         except NotFound:
             return True
+        return over and not await self._is_still_needed(item)
+
+    async def _is_still_needed(self, item: Approval) -> bool:
+        """Whether a call of the tool that it opens is held: when it is allowed, its grants are looked at."""
+        if item.kind != TOOL:
+            return False
+        of_run = await self.store.of_run(RunId(item.granted_to))
+        wanted = item.wanted["connection"], item.wanted["tool"]
+        return any(
+            one.kind == CALL
+            and one.state in OPEN
+            and (one.wanted["connection"], one.wanted["tool"]) == wanted
+            for one in of_run
+        )

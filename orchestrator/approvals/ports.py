@@ -14,6 +14,7 @@ from entrance.ports import HeldPush, Moved, ToolResult
 from entrance.session import RepoGrant, RunId, Session, TaskId
 from orchestrator.domain.access import Attempt, RecordedCall
 from orchestrator.domain.approval import Approval, ApprovalState, Verb
+from orchestrator.domain.pins import Pin
 
 UNREADABLE = (ValueError, KeyError, TypeError)
 """What an item raises that was written by another Sandgate: it must keep no other from going on."""
@@ -51,6 +52,18 @@ class ApprovalStore(Protocol):
         ...
 
 
+class PinStore(Protocol):
+    """Where tools are kept as they were first granted."""
+
+    async def create(self, pins: Sequence[Pin]) -> None:
+        """Store new ones. Raises: Conflict when one of them is there already; then some may be stored."""
+        ...
+
+    async def of_connection(self, connection: str) -> Sequence[Pin]:
+        """All of a connection."""
+        ...
+
+
 class Recorded(Protocol):
     """What the log knows."""
 
@@ -59,7 +72,7 @@ class Recorded(Protocol):
         ...
 
     async def calls(self, since: datetime) -> Sequence[RecordedCall]:
-        """Tool calls that were held since then. Raises: Unavailable."""
+        """Tool calls since then that were held, or not granted. Raises: Unavailable."""
         ...
 
 

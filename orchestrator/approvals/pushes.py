@@ -1,25 +1,22 @@
 """Pushes that the git door holds become items, and what people decide about them is done."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entrance.errors import Conflict
 from entrance.ports import HeldPush
-from entrance.session import TaskId
-from orchestrator.approvals.handling import Decision, Granted, Put, Record
+from orchestrator.approvals.handling import Decision, Granted, Put, WithoutRules
 from orchestrator.approvals.items import Items, Wish
-from orchestrator.approvals.ports import ApprovalStore, KeptPushes
+from orchestrator.approvals.ports import KeptPushes
 from orchestrator.approvals.releasing import Releasing
-from orchestrator.domain.access import BackTest, Edits
+from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import OPEN, Approval
 from orchestrator.domain.inbox import answer_to_agent
-from orchestrator.domain.kinds import KINDS, PUSH, used_up
+from orchestrator.domain.kinds import PUSH, used_up
 from orchestrator.domain.push import (
     Wanted,
     held_of,
     identity_of,
     kept_of,
-    not_there,
     title_of,
     wanted_from,
     wanted_json,
@@ -53,10 +50,6 @@ class HeldPushes:
         await self.items.say(made)
         return answer_to_agent(made)
 
-    async def not_there(self, task: TaskId) -> Sequence[str]:
-        """Which of the task's branches the host doesn't have as they were pushed, a sentence each."""
-        return not_there(await self.items.store.of_task(task))
-
     async def _known(self, push: HeldPush, exact: str) -> tuple[Approval | None, int]:
         """The item that the push is of: an open one of any run of the task, else this run's newest.
 
@@ -75,7 +68,7 @@ class HeldPushes:
 
 
 @dataclass(frozen=True, slots=True)
-class PushHandling:
+class PushHandling(WithoutRules):
     """Pushes: what is allowed is the kept bytes, sent once."""
 
     releasing: Releasing
@@ -90,20 +83,9 @@ class PushHandling:
         one = wanted_from(item.wanted)
         return Granted({"sha256": one.sha256, "moved": item.wanted["moved"]})
 
-    async def tried(self, item: Approval, edits: Edits, record: Record) -> BackTest:
-        del edits, record
-        raise ValueError(f"{item.id} is a push: {KINDS[PUSH].offers}")
-
     async def put(self, before: Approval, after: Approval) -> Put:
         del before
         return await self.releasing.put(after, self.patience_s)
-
-
-async def unsettled(store: ApprovalStore, task: TaskId) -> str:
-    """Why a task can't be approved yet, as a sentence without its end; empty when it can."""
-    items = await store.of_task(task)
-    names = [item.id for item in items if item.kind == PUSH and item.state in OPEN]
-    return f"a push of it is held still: {', '.join(names)}" if names else ""
 
 
 def _wish(one: Wanted, exact: str) -> Wish:

@@ -9,15 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from orchestrator.cli import held_call
+from orchestrator.cli import held_call, inbox_watch, item_page
+from orchestrator.cli.changed_tool import print_changes
 from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import Code, CommandFailed
 from orchestrator.cli.files import read_text, text_of
-from orchestrator.cli.held_push import DiffOption, LinesOption, preview_of, print_preview, told_of
+from orchestrator.cli.held_push import DiffOption, LinesOption, preview_of, print_preview
 from orchestrator.cli.place import JsonFlag, runner
 from orchestrator.cli.screen import one_line, print_json, print_table, say, tell_each
 from orchestrator.domain.approval import OPEN
-from orchestrator.domain.kinds import PUSH
+from orchestrator.domain.kinds import CALL, CALL_RULE, PUSH, TOOL, TOOL_CHANGE
 
 app = typer.Typer(no_args_is_help=True, help="What agents want that a person has to decide.")
 console = Console()
@@ -40,9 +41,17 @@ BoundsOption = Annotated[
         help="Of a rule for tool calls: a JSON Schema that arguments have to fit; else these very ones.",
     ),
 ]
+ModeOption = Annotated[
+    str,
+    typer.Option(
+        metavar="MODE", help="Of a tool: read, write (if not said), or approval each time."
+    ),
+]
 YesOption = Annotated[
     bool, typer.Option("--yes", help="Even if the rule allows what a person has denied.")
 ]
+_ALLOWED_AT_ONCE = frozenset({PUSH, CALL, TOOL_CHANGE})
+"""Kinds of which there is one way only to allow them."""
 COLUMNS = ("id", "state", "agent", "wants", "why", "task", "asked")
 
 
@@ -59,12 +68,24 @@ def listing(
 
 
 @app.command()
+def watch(json: JsonFlag = False) -> None:
+    """Watch the inbox: what waits, and what becomes of it, as it happens. Ctrl-C ends it.
+
+    In a pipe it is a line for each change; with --json, the item as it is then.
+    """
+    trouble = Console(stderr=True)
+    with runner() as api:
+        inbox_watch.follow(console, api.inbox(tell=lambda t: say(trouble, t, "yellow")), json=json)
+
+
+@app.command()
 def show(
     item: ItemArgument, diff: DiffOption = True, lines: LinesOption = 400, json: JsonFlag = False
 ) -> None:
-    """Show one item: who wants exactly what and why, what happens if it is allowed, what was decided.
+    """Show one item: who wants exactly what, why and out of what, what happens then, what was decided.
 
-    Of a push that is held: its commits and what it changes, too. Of a tool call: its exact arguments.
+    Of a push that is held: its commits and what it changes, too. Of a tool call: its exact arguments. Of
+    tools that have changed: what they were, and what they are now.
     """
     with runner() as api:
         found = api.get(_path(item))
@@ -74,18 +95,13 @@ def show(
     if json:
         print_json({**found, "preview": preview} if push else found)
         return
-    if found["kind"] == held_call.CALL:
-        print_table(console, ("", ""), held_call.told_of(found))
-        return
-    if push:
-        print_table(console, ("", ""), told_of(found))
-        if preview:
-            print_preview(console, preview, lines)
-        if trouble:
-            say(console, trouble, "yellow")
-        return
-    told = {key: value for key, value in found.items() if value not in (None, "", {}, [])}
-    print_table(console, ("", ""), list(told.items()))
+    print_table(console, ("", ""), item_page.told_of(found))
+    if found["kind"] == TOOL_CHANGE:
+        print_changes(console, found, lines)
+    if preview:
+        print_preview(console, preview, lines)
+    if trouble:
+        say(console, trouble, "yellow")
 
 
 @app.command()
@@ -107,6 +123,7 @@ def approve(
     ] = None,
     arguments: ArgumentsOption = None,
     bounds: BoundsOption = None,
+    mode: ModeOption = "",
     yes: YesOption = False,
     note: NoteOption = "",
     user: UserOption = "",
@@ -115,7 +132,7 @@ def approve(
     """Allow it: once, for the run, or by a standing rule, which is tried on the record first.
 
     A push or a tool call is allowed once, which needs not be said: what is kept of it is sent then. With a
-    standing rule the held call itself is made, too.
+    standing rule the held call itself is made, too. A tool is granted for the run or by a standing rule.
     """
     verb = _verb(item, {"once": once, "run": run, "rule": by_rule})
     if by_rule and not until:
@@ -129,6 +146,7 @@ def approve(
         "until": _end_of(until) if by_rule else None,
         "arguments": _json_in(arguments),
         "bounds": _json_in(bounds),
+        "mode": mode or None,
     }
     _approve(item, verb, body, yes=yes, json=json)
 
@@ -156,6 +174,7 @@ def rule(
         str, typer.Option("--for", help="Whose runs the rule is for: engagement, agent or project.")
     ] = "engagement",
     bounds: BoundsOption = None,
+    mode: ModeOption = "",
     try_only: Annotated[
         bool, typer.Option("--try", help="Only say what it would have allowed; decide nothing.")
     ] = False,
@@ -173,6 +192,7 @@ def rule(
         "scope": scope,
         "until": _end_of(until),
         "bounds": _json_in(bounds),
+        "mode": mode or None,
     }
     if not try_only:
         _approve(item, "rule", body, yes=yes, json=json)
@@ -240,13 +260,14 @@ def _say_done(done: Mapping[str, Any]) -> None:
     say(console, f"{item['id']}: {item['title']} is {item['state']}, as {item['decided_by']}")
     if words := item["came"].get("words"):
         say(console, words)
-    if not done["in_force"] and item["kind"] in {PUSH, held_call.CALL}:
+    if not done["in_force"] and item["kind"] in {PUSH, CALL}:
         later = (
             f"it goes on by itself: `sandgate approvals show {item['id']}` says what comes of it"
         )
         say(console, later, "yellow")
     elif not done["in_force"]:
-        late = "the egress proxy has not taken it up yet; it will: `sandgate status`"
+        who = "door" if item["kind"] == TOOL_CHANGE else "egress proxy"
+        late = f"the {who} has not taken it up yet; it will: `sandgate status`"
         say(console, late, "yellow")
     if done["woken"]:
         say(console, f"{item['task']} goes on")
@@ -254,7 +275,7 @@ def _say_done(done: Mapping[str, Any]) -> None:
 
 def _tried(api: Runner, item: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
     """What the rule would have let through. Raises: CommandFailed when a person has denied of it."""
-    names = ("host", "paths", "arguments", "bounds")
+    names = ("host", "paths", "arguments", "bounds", "mode")
     edits = {name: body[name] for name in names if body.get(name) is not None}
     tried: dict[str, Any] = api.post(f"{_path(item)}/try", edits)
     if tried["denied_by_people"] and not yes:
@@ -298,8 +319,12 @@ def _row(one: Mapping[str, Any]) -> Sequence[object]:
 def _rule_row(one: Mapping[str, Any]) -> Sequence[object]:
     granted, scope = one["granted"], one["scope"] or {}
     paths = " ".join(granted.get("paths", []))
-    if one["kind"] == held_call.CALL_RULE:
+    if one["kind"] == CALL_RULE:
         opens = held_call.rule_words(one)
+    elif one["kind"] == TOOL:
+        opens = f"{one['title']} ({granted.get('mode', '')})"
+    elif one["kind"] == TOOL_CHANGE:
+        opens = "the tools as they are since"
     else:
         opens = f"{' '.join(granted.get('methods', []))} {granted.get('host', '')} {paths}"
     whose = f"{scope.get('kind', '')} {scope.get('id', '')}"
@@ -310,7 +335,7 @@ def _verb(item: str, flags: Mapping[str, bool]) -> str:
     said = [name for name, flag in flags.items() if flag]
     if not said:
         with runner() as api:
-            said = ["once"] if api.get(_path(item))["kind"] in {PUSH, held_call.CALL} else []
+            said = ["once"] if api.get(_path(item))["kind"] in _ALLOWED_AT_ONCE else []
     if len(said) != 1:
         raise CommandFailed("say one of --once, --run and --rule", Code.USAGE)
     return said[0]

@@ -1,7 +1,7 @@
 """How the commands talk to the runner: its API on loopback, with the installation's own token."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -104,18 +104,35 @@ class Runner:
         A runner that goes away is waited for, at most `patience_s` without a word from it; `tell`
         is told. Raises: RunnerAway.
         """
+        path = f"/api/runs/{segment(run)}/events"
+        for kind, data in self._patiently(path, str(after), tell, patience_s):
+            yield kind, data
+            if kind == "run" and data["state"] == "ended":
+                return
+
+    def inbox(
+        self, *, tell: Callable[[str], None] = lambda _: None, patience_s: float = PATIENCE_S
+    ) -> Iterator[tuple[str, Any]]:
+        """The inbox's server-sent events as (kind, data), for ever. A runner that is away: as in `watch`."""
+        return self._patiently("/api/approvals/events", "", tell, patience_s)
+
+    def _patiently(
+        self, path: str, mark: str, tell: Callable[[str], None], patience_s: float
+    ) -> Iterator[tuple[str, Any]]:
+        """The events of a path after a mark, whenever they come, until nobody wants more.
+
+        Raises: RunnerAway.
+        """
         away_since: float | None = None
         while True:
             trouble = RunnerAway("the runner ends every answer before it is whole")
             try:
-                for kind, data in self._events(run, after):
+                for kind, data, reached in self._events(path, mark):
                     if away_since is not None:
                         tell("the runner is back")
                     away_since = None
-                    after = data["seq"] if kind == "event" else after
+                    mark = reached or mark
                     yield kind, data
-                    if kind == "run" and data["state"] == "ended":
-                        return
             except RunnerAway as error:
                 trouble = error
             if away_since is None:
@@ -147,14 +164,16 @@ class Runner:
             return str(error)
         return f"it waits for {waits}" if waits else "none was wanted"
 
-    def _events(self, run: str, after: int) -> Iterator[tuple[str, Any]]:
-        path = f"/api/runs/{segment(run)}/events?after={after}"
-        with self._streamed(path) as answer:
-            yield from _events_in(answer)
+    def _events(self, path: str, mark: str) -> Iterator[tuple[str, Any, str]]:
+        headers = {"Last-Event-ID": mark} if mark else {}
+        with self._streamed(path, headers=headers) as answer:
+            yield from _marked_events_in(answer)
 
     @contextmanager
-    def _streamed(self, path: str, method: str = "GET") -> Iterator[httpx.Response]:
-        with self._translated(), self._http.stream(method, path) as answer:
+    def _streamed(
+        self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None
+    ) -> Iterator[httpx.Response]:
+        with self._translated(), self._http.stream(method, path, headers=headers) as answer:
             if answer.is_error:
                 answer.read()
                 refusal = _refused(answer)
@@ -208,12 +227,21 @@ def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _events_in(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
-    kind = ""
+    for kind, data, _ in _marked_events_in(answer):
+        yield kind, data
+
+
+def _marked_events_in(answer: httpx.Response) -> Iterator[tuple[str, Any, str]]:
+    """Each event with its id; comments, which only say that the stream lives, are left out."""
+    kind = mark = ""
     for line in lines(answer.iter_bytes()):
         if line.startswith(b"event: "):
             kind = line[7:].decode()
+        elif line.startswith(b"id: "):
+            mark = line[4:].decode()
         elif line.startswith(b"data: "):
-            yield kind, orjson.loads(line[6:])
+            yield kind, orjson.loads(line[6:]), mark
+            mark = ""
 
 
 def _refused(answer: httpx.Response) -> CommandFailed:

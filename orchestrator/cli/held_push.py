@@ -1,6 +1,6 @@
 """What a held push would change, on the screen. All of it was written by an agent: it is data."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from orchestrator.cli.client import Runner, segment
 from orchestrator.cli.codes import CommandFailed
-from orchestrator.cli.screen import one_line, plain, print_table, say
+from orchestrator.cli.screen import plain, print_table, say
 
 DiffOption = Annotated[
     bool, typer.Option("--diff/--no-diff", help="Of a held push, what it would change.")
@@ -74,32 +74,17 @@ def diff_line(line: str) -> Text:
     return Text(text, style=style)
 
 
-def told_of(item: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """A held push's item in rows: who, what, why it is held, and what will happen."""
-    wanted, came = item["wanted"], item["came"]
-    rows: list[tuple[str, object]] = [
-        (name, item[name]) for name in ("id", "kind", "state", "agent", "task", "run")
-    ]
-    rows += [
-        ("asked at", item["asked_at"][:19]),
-        ("while", item["cause"]),
-        ("wants", item["title"]),
-    ]
-    rows += [("held, because", one_line(reason, 500)) for reason in wanted.get("reasons", [])]
-    rows += [("host", wanted.get("url", "")), ("if allowed", item["happens"])]
+def exact(item: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """What would be sent: where to, which branches it moves, and the bytes that are kept."""
+    wanted = item["wanted"]
+    yield "wants", item["title"]
+    yield "host", wanted.get("url", "")
     if item.get("beside"):
         others = ", ".join(item["beside"])
-        rows += [
-            ("beside it", f"{others}: of the same branch; only the first that you allow arrives")
-        ]
-    rows += [(f"moves {one['ref']}", _move(one)) for one in wanted.get("moved", [])]
-    rows += [("kept", f"{wanted.get('size_bytes')} bytes, SHA-256 {wanted.get('sha256')}")]
-    rows += [
-        ("decided by", item["decided_by"]),
-        ("note", item["note"]),
-        ("came of it", came.get("words", "")),
-    ]
-    return [(name, value) for name, value in rows if value not in (None, "", {}, [])]
+        yield "beside it", f"{others}: of the same branch; only the first that you allow arrives"
+    for one in wanted.get("moved", []):
+        yield f"moves {one['ref']}", _move(one)
+    yield "kept", f"{wanted.get('size_bytes')} bytes, SHA-256 {wanted.get('sha256')}"
 
 
 def _move(one: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from orchestrator.cli.harness import CHOICE, harness_of
 from orchestrator.cli.place import JsonFlag, installation, runner
 from orchestrator.cli.run import code_of
 from orchestrator.cli.screen import print_json, print_table, say
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.settings import Environment
 from orchestrator.stack.down import down as take_down
 from orchestrator.stack.down import purge as take_away
@@ -42,6 +43,13 @@ def up(
             help=f"A harness that agents may run on: {CHOICE}. Kept; the native loop is always there.",
         ),
     ] = None,
+    stdio_servers: Annotated[
+        bool,
+        typer.Option(
+            "--stdio-servers",
+            help="Have the sandbox for MCP servers that are run over stdio, with Node and uv. Kept.",
+        ),
+    ] = False,
 ) -> None:
     """Bring the installation up: whatever isn't there is made, whatever isn't running is started."""
     environment = Environment()
@@ -49,7 +57,7 @@ def up(
         home=environment.home,
         docker_host=environment.docker_host,
         execd_image=environment.execd_image,
-        harnesses=tuple(harness_of(name) for name in harnesses or []),
+        harnesses=(*map(harness_of, harnesses or []), *([STDIO] if stdio_servers else [])),
         providers=dict(_provider(model) for model in models or []),
     )
     here = bring_up(wishes, Steps(console))
@@ -86,7 +94,8 @@ def status(json: JsonFlag = False) -> None:
     else:
         rows = [(part.name, "running" if part.alive else "down", part.where) for part in parts]
         print_table(console, ("part", "state", "where"), rows)
-        say(console, f"harnesses: {', '.join((NATIVE, *wished(here)))}")
+        loops = (NATIVE, *(name for name in wished(here) if name != STDIO))
+        say(console, f"harnesses: {', '.join(loops)}")
         if any(part.name == "runner" and part.alive for part in parts):
             say(console, f"posture: {_posture()}")
     if not all(part.alive for part in parts):

@@ -116,6 +116,17 @@ def print_table(
             wide.print(_table(columns, rows, set()))
         console.file.writelines(f"{line.rstrip()}\n" for line in shown.get().splitlines())
         return
+    console.print(fitting_table(console, columns, rows, spare=spare))
+
+
+def fitting_table(
+    console: Console,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    spare: Sequence[str] = (),
+) -> Table:
+    """Rows under columns, without those of the `spare` columns that the terminal is too narrow for."""
     left_out: set[str] = set()
     table = _table(columns, rows, left_out)
     for column in spare:
@@ -126,7 +137,7 @@ def print_table(
             break
         left_out.add(column)
         table = _table(columns, rows, left_out)
-    console.print(table)
+    return table
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], left_out: set[str]) -> Table:

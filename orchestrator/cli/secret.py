@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from entrance.vault.client_proof import is_key
 from entrance.vault.kinds import KINDS
 from orchestrator.cli.client import segment
 from orchestrator.cli.codes import Code, CommandFailed
@@ -35,9 +36,21 @@ def set_secret(
         str,
         typer.Option(
             help=f"How it is used: {', '.join(sorted(KINDS))}; default: NAME if it is one."
-            " `git:USER` names the user, `github-app:ID` the App."
+            " `git:USER` and `api-basic:USER` name the user, `api-header:NAME` the header,"
+            " `github-app:ID` the App, `mcp-oauth:ID` the client."
         ),
     ] = "",
+    issuer: Annotated[
+        str,
+        typer.Option(
+            help="For `mcp-oauth`: the authorization server's URL, the only place that sees the secret."
+            " The tokens that it gives go to --host."
+        ),
+    ] = "",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="For `mcp-oauth`: a scope to ask for; default: what the server wants."),
+    ] = None,
 ) -> None:
     """Seal a secret into the vault. Its value is read from stdin, never from the command line."""
     wanted = kind or (name if name in KINDS else "")
@@ -47,6 +60,8 @@ def set_secret(
         )
     value = read_secret(key=wanted.partition(":")[0] in KEYS)
     body = {"value": value, "hosts": host, "kind": wanted}
+    if issuer or scope:
+        body |= {"issuer": issuer, "scopes": scope or []}
     with runner() as api:
         made = api.put(f"/api/secrets/{segment(name)}", body)
     say(console, f"{name} is sealed (version {made['version']}), for {', '.join(host)} only")
@@ -91,7 +106,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 def read_secret(*, key: bool = False) -> str:
     """One line from stdin, never shown; its line break is no part of it. Raises: CommandFailed.
 
-    `key`: a private key in PEM, of many lines.
+    `key`: a private key in PEM, of many lines; one is taken without that, too, where it may be either.
     """
     if key:
         return _read_key()
@@ -100,7 +115,7 @@ def read_secret(*, key: bool = False) -> str:
     else:
         value = sys.stdin.buffer.read().decode(errors="replace")
     value = value.removesuffix("\n").removesuffix("\r")
-    if not value or "\n" in value:
+    if not value or ("\n" in value and not is_key(value)):
         raise CommandFailed("give the secret's value on stdin, as one line", Code.USAGE)
     return value
 

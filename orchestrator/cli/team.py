@@ -1,6 +1,6 @@
 """`sandgate agent|hire`: a team."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from orchestrator.stack.wished import wished
 
 agents = typer.Typer(no_args_is_help=True, help="Agents of the pool.")
 console = Console()
+BESIDE_TOOLS = ("prompts", "resources", "asks")
 
 EgressOption = Annotated[
     Path | None,
@@ -110,12 +111,21 @@ def hire(
     }
     made = _post("/api/engagements", body)
     served = [one.served for one in (*working, *reading) if one.served]
-    tell(console, made, f"{made['id']}: {agent} is hired into {project}", *served, json=json)
+    tell(console, made, *_hired(made, agent, project), *served, json=json)
+
+
+def _hired(made: Mapping[str, Any], agent: str, project: str) -> Iterator[str]:
+    yield f"{made['id']}: {agent} is hired into {project}"
+    if rules := made.get("standing"):
+        yield (
+            f"what people have allowed it for longer is in force: {', '.join(rules)}; "
+            "`sandgate approvals rules`, `revoke`"
+        )
 
 
 @agents.command("hired")
 def hired(json: JsonFlag = False) -> None:
-    """List who is hired where, and which tools they may call, how."""
+    """List who is hired where, which tools they may call, how, and what else is granted at a connection."""
     with runner() as api:
         found = api.get("/api/engagements")
     columns = ("agent", "project", "supervisor", "budget", "spent", "tools")
@@ -135,7 +145,8 @@ def _in_words(said: list[str] | Mapping[str, Any]) -> str:
         f"{name} ({rule if isinstance(rule, str) else rule['mode'] + ', bounded'})"
         for name, rule in said["tools"].items()
     ]
-    return ", ".join([*named, f"others: {said['others']}"])
+    more = [f"{name}: {' '.join(said[name])}" for name in BESIDE_TOOLS if name in said]
+    return ", ".join([*named, f"others: {said['others']}", *more])
 
 
 def _yaml(file: Path) -> object:
@@ -145,7 +156,7 @@ def _yaml(file: Path) -> object:
         raise CommandFailed(f"{file} is no YAML: {error}", Code.USAGE) from error
 
 
-def _post(path: str, body: Mapping[str, object]) -> dict[str, str]:
+def _post(path: str, body: Mapping[str, object]) -> dict[str, Any]:
     with runner() as api:
-        made: dict[str, str] = api.post(path, body)
+        made: dict[str, Any] = api.post(path, body)
     return made

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from entrance.session import RunId
@@ -117,6 +117,8 @@ class Edits:
     """Of a tool call: these in place of its own."""
     bounds: Mapping[str, Any] | None = None
     """Of a rule for tool calls: the JSON Schema that arguments have to fit; None: these very ones."""
+    mode: Literal["read", "write", "approval"] | None = None
+    """Of a tool that is asked for: as what it is granted; None: `write`."""
 
 
 def rule_of(item: str, one: Wanted, edits: Edits, *, once: bool = False) -> Rule:
@@ -177,7 +179,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One recorded tool call that was held: of which tool, with what, as far as that was kept."""
+    """One recorded tool call that was held, or not granted: of which tool, with what, as far as kept."""
 
     at: datetime
     connection: str
@@ -186,6 +188,8 @@ class RecordedCall:
     arguments: Mapping[str, Any] | None
     """None: they were too long, or held a secret, and were not kept whole."""
     run: str = ""
+    held: bool = True
+    """Else it was refused, as its tool was not granted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,11 +139,18 @@ class Approval:
         return self.state in IN_FORCE and (self.until is None or at < self.until)
 
     def is_for(self, run: RunId, engagement: str, agent: str, project: str) -> bool:
-        """Whether what it opens is open to that run."""
+        """Whether what it opens is open to that run.
+
+        Who is let go and hired into the project again has another engagement: it is for that one, too.
+        """
         if self.state is not ApprovalState.STANDING:
             return self.granted_to == run
+        if self.scope is None:
+            return False
         ids = {"engagement": engagement, "agent": agent, "project": project}
-        return self.scope is not None and ids[self.scope.kind] == self.scope.id
+        again = (self.agent, self.project) == (agent, project)
+        own = self.scope.kind == "engagement" and self.scope.id == self.engagement
+        return ids[self.scope.kind] == self.scope.id or (own and again)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A held tool call: how its item has it, what people read of it, the rule that can be made of it [pure]."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from entrance.mcp.constraints import compiled, exactly
 from entrance.ports import HeldCall, ToolResult
 from entrance.tool_policy import StandingRule
 from orchestrator.domain.approval import Approval, ApprovalState
+from orchestrator.domain.kinds import CALL
 
 LONGEST_ARGUMENTS = 24 * 1024
 """Bytes of arguments that can be held: an item is one row of 128 KiB, and a person has to read them."""
@@ -169,6 +170,24 @@ def standing_of(item: Approval) -> StandingRule:
     schema = orjson.dumps(item.granted["rule"], option=orjson.OPT_SORT_KEYS).decode()
     compiled(schema)
     return StandingRule(item.id, item.wanted["connection"], item.wanted["tool"], schema)
+
+
+_NOT_MADE: Mapping[ApprovalState, str] = {
+    ApprovalState.WAITING: "waits for a decision",
+    ApprovalState.ALLOWED: "is allowed, and not made yet",
+    ApprovalState.RELEASING: "is being made",
+    ApprovalState.UNANSWERED: "was made once, and whether it was done is not known",
+}
+
+
+def not_made(items: Iterable[Approval]) -> list[str]:
+    """Of a task's items, in sentences: which of its held calls aren't done, or not known to be."""
+    told = []
+    for item in sorted(items, key=lambda one: one.asked_at):
+        if item.kind == CALL and (why := _NOT_MADE.get(item.state)):
+            one = wanted_from(item.wanted)
+            told.append(f"The call of {one.tool} of {one.connection} {why}: {item.id}.")
+    return told
 
 
 def in_words(result: ToolResult) -> str:

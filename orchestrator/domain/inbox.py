@@ -47,7 +47,7 @@ def comment_when_decided(item: Approval) -> tuple[str, str]:
     by = f" by {item.decided_by}" if item.decided_by else ""
     lines = [f"{item.title}: {said}{scope}{until}{by}."]
     if words := str(item.came.get("words", "")):
-        lines.append(f"{words}.")
+        lines.append(words if words.endswith((".", "!", "?")) else f"{words}.")
     if item.note:
         lines.append(item.note)
     return f"Decided: {item.id}", "\n".join(lines)

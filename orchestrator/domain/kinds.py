@@ -9,16 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.domain.approval import OPEN, Approval, ApprovalState, Verb, Verdict
+from orchestrator.domain.item_transitions import (
+    ACCEPTED,
+    CALLED_ONCE,
+    OPENED,
+    REVOCABLE,
+    SENT_ONCE,
+    TOOL_OPENED,
+    After,
+)
 
 EGRESS = "egress"
 PUSH = "push"
 CALL = "call"
 CALL_RULE = "call_rule"
+TOOL = "tool"
+TOOL_CHANGE = "tool_change"
 OWED = "owed"
 """In `came` of an item that is over, while there is still something to do about it."""
-
-type After = Mapping[tuple[ApprovalState, Verb], ApprovalState]
-"""What may follow what; whatever isn't here can't be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,58 +50,6 @@ class Kind:
     owes: bool = False
     """Whether there is something to do once it is over: to say it, and to drop what was kept."""
 
-
-_DECIDED: After = {
-    (ApprovalState.WAITING, Verb.DENY): ApprovalState.DENIED,
-    (ApprovalState.WAITING, Verb.EXPIRE): ApprovalState.EXPIRED,
-}
-OPENED: After = {
-    **_DECIDED,
-    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED_ONCE,
-    (ApprovalState.WAITING, Verb.RUN): ApprovalState.ALLOWED_RUN,
-    (ApprovalState.WAITING, Verb.RULE): ApprovalState.STANDING,
-    (ApprovalState.ALLOWED_ONCE, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.ALLOWED_RUN, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
-    (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED_ONCE, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED_RUN, Verb.REVOKE): ApprovalState.REVOKED,
-}
-"""Of what the agent does itself, once it is opened."""
-SENT_ONCE: After = {
-    **_DECIDED,
-    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED,
-    (ApprovalState.ALLOWED, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED, Verb.CLAIM): ApprovalState.RELEASING,
-    (ApprovalState.RELEASING, Verb.CLAIM): ApprovalState.RELEASING,
-    (ApprovalState.UNKNOWN, Verb.CLAIM): ApprovalState.RELEASING,
-    (ApprovalState.RELEASING, Verb.LOSE): ApprovalState.UNKNOWN,
-    **{
-        (state, verb): to
-        for state in (ApprovalState.ALLOWED, ApprovalState.RELEASING, ApprovalState.UNKNOWN)
-        for verb, to in (
-            (Verb.ARRIVE, ApprovalState.RELEASED),
-            (Verb.DIVERGE, ApprovalState.CONFLICT),
-            (Verb.FAIL, ApprovalState.FAILED),
-        )
-    },
-}
-"""Of what is kept, and sent for the agent: the very bytes, once. It is claimed before it is sent."""
-
-CALLED_ONCE: After = {
-    **_DECIDED,
-    (ApprovalState.WAITING, Verb.ONCE): ApprovalState.ALLOWED,
-    (ApprovalState.WAITING, Verb.RULE): ApprovalState.ALLOWED,
-    (ApprovalState.ALLOWED, Verb.REVOKE): ApprovalState.REVOKED,
-    (ApprovalState.ALLOWED, Verb.CLAIM): ApprovalState.RELEASING,
-    (ApprovalState.ALLOWED, Verb.FAIL): ApprovalState.FAILED,
-    (ApprovalState.RELEASING, Verb.ARRIVE): ApprovalState.RELEASED,
-    (ApprovalState.RELEASING, Verb.FAIL): ApprovalState.FAILED,
-    (ApprovalState.RELEASING, Verb.DIVERGE): ApprovalState.UNANSWERED,
-}
-"""Of what is sent for the agent to a place that can't be asked whether it has arrived: claimed, it is never
-sent again.
-"""
 
 KINDS: Mapping[str, Kind] = {
     one.name: one
@@ -232,12 +188,42 @@ KINDS: Mapping[str, Kind] = {
             owes=True,
         ),
         Kind(
+            TOOL,
+            "a wish for a tool",
+            TOOL_OPENED,
+            "it is allowed for the run or by a standing rule, or denied",
+            over=frozenset({ApprovalState.EXPIRED, ApprovalState.REVOKED}),
+            said={
+                ApprovalState.ALLOWED_RUN: "allowed for the run, or the task's next",
+                ApprovalState.STANDING: "allowed by a standing rule",
+                ApprovalState.DENIED: "denied",
+                ApprovalState.REVOKED: "taken back",
+            },
+            answers={
+                ApprovalState.WAITING: (
+                    "A person has been asked ({item}). Go on with what you can do without it. If you "
+                    "can't go on at all, end the run by wait_for_decision: you go on when it is decided, "
+                    "and have the tool then if it is allowed."
+                ),
+                ApprovalState.ALLOWED_RUN: (
+                    "It is granted ({item}): call it. If you aren't shown it yet, it is among your tools in "
+                    "your next run."
+                ),
+                ApprovalState.STANDING: (
+                    "It is granted ({item}): call it. If you aren't shown it yet, it is among your tools in "
+                    "your next run."
+                ),
+                ApprovalState.DENIED: (
+                    "It was denied ({item}). Don't ask again in this run; find another way."
+                ),
+                ApprovalState.EXPIRED: "Nobody decided about it in time ({item}).",
+                ApprovalState.REVOKED: "It was granted, and taken back ({item}).",
+            },
+        ),
+        Kind(
             CALL_RULE,
             "a standing rule for tool calls",
-            {
-                (ApprovalState.STANDING, Verb.REVOKE): ApprovalState.REVOKED,
-                (ApprovalState.STANDING, Verb.EXPIRE): ApprovalState.EXPIRED,
-            },
+            REVOCABLE,
             "it can only be revoked",
             over=frozenset({ApprovalState.REVOKED, ApprovalState.EXPIRED}),
             said={
@@ -246,6 +232,27 @@ KINDS: Mapping[str, Kind] = {
                 ApprovalState.EXPIRED: "a standing rule for it is over",
             },
             answers={},
+        ),
+        Kind(
+            TOOL_CHANGE,
+            "a change of a server's tools",
+            ACCEPTED,
+            "the tools are accepted as they are now, for all who use the connection, or denied",
+            over=frozenset({ApprovalState.EXPIRED, ApprovalState.REVOKED}),
+            said={
+                ApprovalState.STANDING: "accepted as it is now",
+                ApprovalState.DENIED: "denied as it is now, so its calls are refused",
+                ApprovalState.EXPIRED: "nobody looked at it in time; it stays held",
+                ApprovalState.REVOKED: "accepted before, and taken back",
+            },
+            answers={
+                ApprovalState.WAITING: (
+                    "Held, {item}: this tool is not as it was when a person looked at it, and one has been "
+                    "asked to look. Nothing was done. Go on with what you can do without it, and call it "
+                    "again later; if you can't go on, end the run by wait_for_decision, or, where nothing "
+                    "of yours waits, by ask_questions."
+                ),
+            },
         ),
     )
 }

@@ -1,17 +1,29 @@
 """What an engagement lets its agent do with tools, as its JSON says it, and back [pure].
 
 A connection has a list of tools, or an object: `{"tools": {NAME: MODE or {...}}, "others": MODE,
-"scope": {...}}`.
+"scope": {...}, "prompts": [...], "resources": [...], "asks": [...]}`.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from entrance.mcp.constraints import compiled
-from entrance.tool_policy import ConnectionRules, Mode, Others, Scope, ToolRule
+from entrance.tool_policy import (
+    Ask,
+    BeyondTools,
+    Bounds,
+    ConnectionRules,
+    Mode,
+    Others,
+    Scope,
+    ToolRule,
+)
+
+Uri = Annotated[str, Field(pattern=r"^[^\x00-\x20\x7f*]*[^\x00-\x20\x7f]$", max_length=2048)]
+"""A resource's, or with a `*` at its end what such begin with."""
 
 
 class _Strict(BaseModel):
@@ -67,6 +79,12 @@ class ConnectionForm(_Strict):
     """The mode of tools that are not named."""
     scope: ScopeForm = ScopeForm()
     """What the calls may be about: `{projects, types, repositories, queries}`."""
+    prompts: list[str] = Field(default=[], max_length=1000)
+    """The prompts that it may get."""
+    resources: list[Uri] = Field(default=[], max_length=1000)
+    """The URIs of resources that it may read; one that ends in `*`: all that begin with it."""
+    asks: list[Ask] = []
+    """What the server may ask back: `sampling`, `elicitation`, `roots`."""
 
     def read(self) -> ConnectionRules:
         """What it means."""
@@ -75,7 +93,38 @@ class ConnectionForm(_Strict):
             name: one.read() if isinstance(one, ToolForm) else ToolRule(one)
             for name, one in self.tools.items()
         }
-        return ConnectionRules(tools, others, self.scope.read())
+        more = BeyondTools(frozenset(self.prompts), tuple(self.resources), frozenset(self.asks))
+        return ConnectionRules(tools, others, self.scope.read(), more)
+
+
+class PolicyForm(_Strict):
+    """What a connection says itself, for all who use it (`toolPolicy`). None: nothing."""
+
+    tools: dict[str, Mode] = {}
+    """By a tool's name: a mode."""
+    prompts: list[str] | None = None
+    """The only prompts that anybody may get."""
+    resources: list[Uri] | None = None
+    """The only resources that anybody may read."""
+    asks: list[Ask] | None = None
+    """All that the server may ask anybody."""
+
+    def read(self) -> tuple[Mapping[str, Mode], Bounds]:
+        """What it means: of its tools, and of the rest."""
+        return self.tools, Bounds(
+            None if self.prompts is None else frozenset(self.prompts),
+            None if self.resources is None else tuple(self.resources),
+            None if self.asks is None else frozenset(self.asks),
+        )
+
+
+_POLICY: TypeAdapter[dict[str, Mode] | PolicyForm] = TypeAdapter(dict[str, Mode] | PolicyForm)
+
+
+def connection_policy(text: str) -> tuple[Mapping[str, Mode], Bounds]:
+    """What a connection's `toolPolicy` means: modes by tool, or an object. Raises: ValueError."""
+    read = _POLICY.validate_json(text or "{}")
+    return read.read() if isinstance(read, PolicyForm) else (read, Bounds())
 
 
 def rules_json(rules: ConnectionRules) -> dict[str, Any]:
@@ -87,7 +136,13 @@ def rules_json(rules: ConnectionRules) -> dict[str, Any]:
     }
     tools = {name: _tool_json(rule) for name, rule in sorted(rules.tools.items())}
     said: dict[str, Any] = {"tools": tools, "others": str(rules.others)}
-    return {**said, "scope": scope} if scope else said
+    more: dict[str, Any] = {
+        "scope": scope,
+        "prompts": sorted(rules.more.prompts),
+        "resources": list(rules.more.resources),
+        "asks": sorted(rules.more.asks),
+    }
+    return {**said, **{name: value for name, value in more.items() if value}}
 
 
 def _tool_json(rule: ToolRule) -> str | dict[str, Any]:

@@ -8,6 +8,7 @@ from entrance.errors import Conflict, NotFound, Unavailable
 from entrance.session import RunId, TaskId
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.feed import Feed, TellingStore
 from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.items import Items
 from orchestrator.approvals.keeping import Keeping
@@ -105,9 +106,16 @@ class Inbox:
     more: dict[str, Handling] = field(default_factory=dict)
     """What is done about other kinds."""
 
+    feed: Feed = field(default_factory=lambda: Feed("born"))
+
+    @property
+    def told(self) -> TellingStore:
+        """The store, as all use it: whoever watches is told."""
+        return TellingStore(self.store, self.feed)
+
     @property
     def items(self) -> Items:
-        return Items(self.store, self.fakes.runs, self.fakes.tracker, self.fakes.clock)
+        return Items(self.told, self.fakes.runs, self.fakes.tracker, self.fakes.clock)
 
     @property
     def asking(self) -> Asking:
@@ -116,7 +124,7 @@ class Inbox:
     @property
     def deciding(self) -> Deciding:
         return Deciding(
-            store=self.store,
+            store=self.told,
             runs=self.fakes.runs,
             tracker=self.fakes.tracker,
             clock=self.fakes.clock,
@@ -127,11 +135,11 @@ class Inbox:
 
     @property
     def waking(self) -> Waking:
-        return Waking(self.store, self.fakes.runs, self._wake)
+        return Waking(self.told, self.fakes.runs, self._wake)
 
     @property
     def keeping(self) -> Keeping:
-        return Keeping(self.store, self.fakes.runs, self.fakes.clock, self._apply)
+        return Keeping(self.told, self.fakes.runs, self.fakes.clock, self._apply)
 
     async def _apply(self) -> bool:
         self.applied += 1

@@ -19,9 +19,10 @@ from orchestrator.approvals.handling import Decision
 from orchestrator.approvals.ports import Caller
 from orchestrator.approvals.releasing import Releasing
 from orchestrator.approvals.settling import Settling
+from orchestrator.approvals.tools import ToolAsking, ToolHandling
 from orchestrator.domain.approval import Approval, Verb
 from orchestrator.domain.grants import session_for
-from orchestrator.domain.kinds import CALL, CALL_RULE
+from orchestrator.domain.kinds import CALL, CALL_RULE, TOOL
 from orchestrator.domain.run import Outcome, Run, RunState, changed
 from orchestrator.domain.team import Engagement
 from tests.fakes.approvals import Inbox
@@ -73,9 +74,14 @@ class CallHouse:
 
     def __post_init__(self) -> None:
         self.calls = HeldCalls(self.inbox.items)
-        self.rules = CallRules(self.inbox.store, self.inbox.fakes.clock)
+        self.rules = CallRules(self.inbox.told, self.inbox.fakes.clock)
         self.released = Released({"wiki": self.wiki}, call_timeout_s=0.05)
         self.start()
+
+    @property
+    def asking(self) -> ToolAsking:
+        """Where tools are asked for."""
+        return ToolAsking(self.inbox.items, self.released)
 
     def hire(self, hired: Engagement) -> None:
         """As it is hired from now on."""
@@ -86,19 +92,20 @@ class CallHouse:
         fakes = self.inbox.fakes
         sending = CallSending(
             caller=caller or self.released,
-            store=self.inbox.store,
+            store=self.inbox.told,
             rules=self.rules,
             runs=fakes.runs,
             tracker=fakes.tracker,
             audit=self.audit,
         )
-        settling = Settling(self.inbox.store, fakes.tracker, self.inbox.waking, {CALL: sending})
+        settling = Settling(self.inbox.told, fakes.tracker, self.inbox.waking, {CALL: sending})
         self.releasing = Releasing(
-            self.inbox.store, fakes.clock, self.audit, {CALL: sending}, settling, every_s=0.01
+            self.inbox.told, fakes.clock, self.audit, {CALL: sending}, settling, every_s=0.01
         )
         self.inbox.more |= {
             CALL: CallHandling(self.releasing, patience_s=5),
             CALL_RULE: CallRuleHandling(self.rules),
+            TOOL: ToolHandling(self.rules, self.released),
         }
 
     async def running(self, **changes: Any) -> Run:
@@ -120,7 +127,7 @@ class CallHouse:
         return next(
             one.id
             for one in self.inbox.store.items.values()
-            if one.wanted["sha256"] == call.sha256 and one.run == call.session.run
+            if one.wanted.get("sha256") == call.sha256 and one.run == call.session.run
         )
 
     def now(self, item: str) -> Approval:

@@ -14,7 +14,7 @@ class FakeDisk:
         self.prompt = False
         """Whether it no longer takes its time."""
 
-    def sync(self, handle: int, done: Done) -> bool:
+    def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
         self.syncs += 1
         self.begun.append((handle, done))
         if self.prompt:

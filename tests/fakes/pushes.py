@@ -182,16 +182,16 @@ class PushHouse:
         sending = PushSending(
             hosts or self.hosts,
             kept or self.kept,
-            self.inbox.store,
+            self.inbox.told,
             fakes.runs,
             fakes.tracker,
             self.audit,
             self.witness,
         )
         sendings = {PUSH: sending}
-        settling = Settling(self.inbox.store, fakes.tracker, self.inbox.waking, sendings)
+        settling = Settling(self.inbox.told, fakes.tracker, self.inbox.waking, sendings)
         self.releasing = Releasing(
-            self.inbox.store, fakes.clock, self.audit, sendings, settling, every_s=0.01
+            self.inbox.told, fakes.clock, self.audit, sendings, settling, every_s=0.01
         )
         self.inbox.more = {PUSH: PushHandling(self.releasing, patience_s=5)}
 
@@ -226,3 +226,11 @@ async def decide(house: PushHouse, item: str, verb: Verb = Verb.ONCE, note: str 
     """A person decides, and what comes of it at once is waited for."""
     async with releasing(house):
         return await house.inbox.deciding.decide(item, Decision(verb, note=note))
+
+
+async def allow(house: PushHouse, item: str) -> None:
+    """A person allows it; the item is as it is stored before anything is sent."""
+    handling = house.inbox.more["push"]
+    house.inbox.more["push"] = replace(handling, patience_s=0)  # type: ignore[type-var]
+    await house.inbox.deciding.decide(item, Decision(Verb.ONCE))
+    house.inbox.more["push"] = handling

@@ -7,9 +7,9 @@ from pathlib import Path
 from entrance.errors import NotFound, SandgateError
 from entrance.session import RunId, TaskId
 from orchestrator.domain.verdict import Evidence
-from orchestrator.ports import Completed, Mounts, Progress, Sandbox, SandboxSpec
+from orchestrator.ports import Completed, Mounts, Progress, Sandbox, SandboxSpec, WayIn
+from orchestrator.runner.assigning import ANY_FILE
 from orchestrator.runner.planting import PLANT
-from orchestrator.runner.prepare import ANY_FILE
 
 
 @dataclass
@@ -74,6 +74,9 @@ class FakeSandboxes:
         if run in self.live:
             self.frozen.add(run)
         return run in self.live
+
+    def way_in(self, sandbox: Sandbox, port: int) -> WayIn:
+        return WayIn(f"http://{sandbox.address}:{port}", {"token": sandbox.execd_token})
 
     async def renew(self, sandbox: Sandbox) -> None:
         self._alive(sandbox)

@@ -42,11 +42,24 @@ class Access(Protocol):
         ...
 
 
-class Held(Protocol):
-    """What is held of a task's pushes."""
+class ToolAccess(Protocol):
+    """Where tools that were not granted are asked of people."""
 
-    async def not_there(self, task: TaskId) -> Sequence[str]:
-        """Which of its branches the host doesn't have as they were pushed, a sentence each."""
+    @property
+    def connections(self) -> Sequence[str]:
+        """The names of all that there are."""
+        ...
+
+    async def ask(self, session: Session, connection: str, tool: str, why: str) -> Approval:
+        """The item for a tool. Raises: ValueError, NotFound, Conflict (it asked for too much)."""
+        ...
+
+
+class Held(Protocol):
+    """What of a task's work is held."""
+
+    async def told(self, task: TaskId) -> Sequence[str]:
+        """What its agent pushed or called and isn't done, or not known to be done, a sentence each."""
         ...
 
 
@@ -69,9 +82,11 @@ class Office:
     access: Access | None = None
     """None: nothing of the internet is open here, and nothing can be."""
     held: Held | None = None
-    """None: no push is ever held here."""
+    """None: nothing is ever held here."""
     open_items: OpenItems | None = None
     """None: nothing ever waits for people here."""
+    tool_access: ToolAccess | None = None
+    """None: nobody can grant a tool here."""
 
 
 @dataclass(frozen=True, slots=True)

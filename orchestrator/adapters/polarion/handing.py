@@ -27,18 +27,18 @@ log = structlog.get_logger()
 
 
 async def submit_for_approval(call: Call) -> ToolResult:
-    """What is handed in may not be at the host yet: its reviewer is told so, and the agent, too."""
+    """What is held of it isn't done yet: its reviewer is told so, and the agent, too."""
     work = Work(
         words=call.text("summary"),
         branch=call.text("branch", ""),
         tests=tuple(_test(one) for one in call.arguments.get("tests", ())),
         not_verified=call.text("not_verified", ""),
     )
-    missing = await call.office.held.not_there(call.session.task) if call.office.held else []
-    text = "\n\n".join([work_in_words(work), *missing])
+    held = await call.office.held.told(call.session.task) if call.office.held else []
+    text = "\n\n".join([work_in_words(work), *held])
     ending = Ending(Outcome.SUBMITTED, text, call.office.now(), work=work)
     done = await _hand_over(call, ending)
-    return replace(done, text=" ".join([done.text, *missing]))
+    return replace(done, text=" ".join([done.text, *held]))
 
 
 async def ask_questions(call: Call) -> ToolResult:

@@ -8,8 +8,8 @@ import orjson
 from orchestrator.adapters.polarion.resources import Comment, Text, WorkItem
 from orchestrator.adapters.polarion.richtext import plain
 
-WHOLE_CHARS = 90_000
-"""The gateway cuts an answer at 100,000 characters, wherever that is."""
+WHOLE_CHARS = 32_000
+"""The gateway shows so much of an answer and a little more (`RESULT_CHARS`), cut wherever that is."""
 TEXT_CHARS = 20_000
 TITLE_CHARS = 250
 _LESS = (TEXT_CHARS, 5_000, 1_000, 100)

@@ -101,13 +101,16 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "request_access",
-        "Something on the internet was refused and you need it: ask a person to open it. Give the exact"
-        " url, or the host for all of it. Your run goes on; ask again to see what was decided.",
+        "Something on the internet was refused and you need it, or a tool that you were not granted: ask a"
+        " person. Give the exact url, or the host for all of it; or the tool and its connection, as"
+        " list_my_tools names them. Your run goes on; ask again to see what was decided.",
         _schema(
             {
                 "url": _text("The URL that was refused.", 2048),
                 "host": _text("Or the host, such as docs.example, for every path of it.", 253),
                 "method": {"type": "string", "enum": sorted(METHODS)},
+                "connection": _text("Of a tool: the connection that has it.", 100),
+                "tool": _text("Or the tool, by its connection's own name.", 200),
                 "why": _text("What you need it for, in a sentence or two.", 2000),
             },
             "why",

@@ -13,7 +13,15 @@ from entrance.ports import Tool, ToolResult
 from entrance.session import Session
 from entrance.tool_policy import Facts
 from orchestrator.adapters.polarion import asking, concerning, granted, handing, working
-from orchestrator.adapters.polarion.call import Access, Call, Desk, Held, Office, OpenItems
+from orchestrator.adapters.polarion.call import (
+    Access,
+    Call,
+    Desk,
+    Held,
+    Office,
+    OpenItems,
+    ToolAccess,
+)
 from orchestrator.adapters.polarion.client import PolarionClient
 from orchestrator.adapters.polarion.toolbox import TOOLS
 from orchestrator.domain.team import Engagement
@@ -31,6 +39,7 @@ class PolarionTools:
     access: Access | None = None
     held: Held | None = None
     open_items: OpenItems | None = None
+    tool_access: ToolAccess | None = None
 
     connection = "polarion"
 
@@ -46,7 +55,13 @@ class PolarionTools:
         if act is None:
             return ToolResult(f"there is no tool {tool}", is_error=True)
         office = Office(
-            self.desk, self.engagements, self.now, self.access, self.held, self.open_items
+            self.desk,
+            self.engagements,
+            self.now,
+            self.access,
+            self.held,
+            self.open_items,
+            self.tool_access,
         )
         try:
             return await act(Call(session, self.client_for(session.agent), office, arguments))

@@ -158,7 +158,7 @@ class Transport:
                 yield response
         except aiohttp.ClientConnectorCertificateError as error:
             raise Unavailable(
-                f"{what}: the certificate of {url.host} isn't trusted; name its authority in the settings"
+                f"{what}: the certificate of {url.host} isn't trusted; name its authority in SSL_CERT_FILE"
             ) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = str(error) or type(error).__name__

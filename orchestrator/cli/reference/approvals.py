@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from orchestrator.cli.reference.markdown import code, page, states, table
 from orchestrator.domain.approval import OPEN, STATES, ApprovalState
-from orchestrator.domain.kinds import KINDS, After, Kind
+from orchestrator.domain.item_transitions import After
+from orchestrator.domain.kinds import KINDS, Kind
 from orchestrator.domain.pushes import STATES as PUSH_STATES
 
 INTRO = """\

@@ -11,10 +11,12 @@ from pydantic_core import PydanticUndefined
 
 from entrance.app import Outbound, make_app
 from entrance.git.proxy import Keeping
+from entrance.vault.vault import Vault
 from orchestrator.api import shapes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.auth import STATUS
 from orchestrator.api.frozen import FrozenRoutes
+from orchestrator.api.inbox_events import InboxEvents
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -47,6 +49,10 @@ DOORS: Mapping[str, str] = {
     "POST /model/{provider}{path}": (
         "A model call at the provider's own path, such as `/v1/messages`: "
         "sent on with the real key, metered, cut at the budget."
+    ),
+    "* /backend{path}": (
+        "For the sandboxes of MCP servers, with their own token, and nobody else: a request to the"
+        " [backend](../explanation/mcp-gateway.md#its-backend) of their connection, sent on with its secret."
     ),
 }
 INTRO = """\
@@ -107,7 +113,7 @@ def runner() -> web.Application:
         TeamRoutes(nothing, nothing, nothing, frozenset(), frozenset(), nothing, nothing),
         TaskRoutes(nothing, nothing),
         ModelRoutes(nothing, nothing, nothing, {}),
-        ApprovalRoutes(nothing, nothing, nothing),
+        ApprovalRoutes(nothing, nothing, nothing, InboxEvents(nothing, nothing), nothing),
         PushRoutes(nothing, nothing, nothing),
         MetricsRoutes(nothing),
         FrozenRoutes(nothing, nothing),
@@ -122,7 +128,7 @@ def entrance() -> web.Application:
         sessions=nothing,
         audit=nothing,
         watch=nothing,
-        vault=nothing,
+        vault=Vault(nothing, nothing),
         meter=nothing,
         providers=(),
         prices=nothing,

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from entrance.mcp.about import NAMES
+from entrance.mcp.beyond_policy import RULES as BEYOND_RULES
+from entrance.mcp.beyond_policy import Case, Wish
 from entrance.mcp.policy import RULES
 from entrance.mcp.recorded import LONGEST
 from entrance.tool_policy import MODES
@@ -23,11 +25,21 @@ By connection, either a list of tools (these, in the mode `write`, and no others
 | `tools.NAME.two_people` | `true`: two people have to allow a held call |
 | `others` | the mode of tools that are not named: `approval` (unless said otherwise) or `forbidden` |
 | `scope` | what calls may be about: `projects`, `types`, `repositories`, `queries`, each a list |
+| `prompts` | the prompts that it may get; none, unless it is said, as with the next two |
+| `resources` | the URIs of resources that it may read; one that ends in `*`: all that begin with it |
+| `asks` | what the connection's server may ask back: `sampling`, `elicitation`, `roots` |
 
 What can't be read grants nothing at all."""
 OF_RULES = """\
 The first that applies decides, and its name is in the log (`sandgate egress query`, column `rule`).
 What a server says of its own tools (`readOnlyHint` and the like) is never asked."""
+OF_CONNECTIONS = """\
+What a connection says of itself (`toolPolicy` of its item in the Agent Pool) counts for all who are hired:
+modes by tool, or an object with `tools`, `prompts`, `resources` and `asks`. Where it has a list, nothing is
+open that isn't on it. It opens nothing."""
+OF_MORE = """\
+The rules for what is no tool call: prompts, resources, and what a server may ask. A URI with dots or encoded
+slashes is never below another; a template is open when all that it makes is."""
 OF_SCOPES = """\
 A provider that knows what its calls are about says it. Else the names of arguments tell, in upper or lower
 case, however deep:"""
@@ -45,11 +57,16 @@ def tool_policy() -> str:
         INTRO,
         "## What an engagement says",
         OF_FORM,
+        "## What a connection says",
+        OF_CONNECTIONS,
         "## Modes",
         table(("mode", "meaning"), ((code(mode), words) for mode, words in MODES.items())),
         "## Rules",
         OF_RULES,
         table(("rule", "decision", "applies when"), _rules()),
+        "## Prompts, resources and questions",
+        OF_MORE,
+        table(("rule", "decision", "applies when"), _rules_beyond()),
         "## What a call is about",
         OF_SCOPES,
         table(("names", "tell"), _names()),
@@ -61,6 +78,12 @@ def tool_policy() -> str:
 def _rules() -> Iterator[tuple[str, str, str]]:
     for rule in RULES:
         yield code(rule.name), rule.decision("").word, rule.what
+
+
+def _rules_beyond() -> Iterator[tuple[str, str, str]]:
+    case = Case(Wish("prompt", "", ""), None)
+    for rule in BEYOND_RULES:
+        yield code(rule.name), rule.decision(case).word, rule.what
 
 
 def _names() -> Iterator[tuple[str, str]]:

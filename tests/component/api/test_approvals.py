@@ -1,5 +1,6 @@
 """The inbox over HTTP: what waits, what is decided about it, and what is said to who decides wrongly."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ URL = "https://docs.example/x"
 async def test_what_waits_is_listed_with_all_that_a_person_needs(api: Api) -> None:
     item = await api.asked(URL)
     (listed,) = (await api.ask("GET", "/api/approvals?state=waiting")).json
-    assert listed == (await api.ask("GET", f"/api/approvals/{item.id}")).json
+    shown = (await api.ask("GET", f"/api/approvals/{item.id}")).json
+    assert shown == {**listed, "turn": None}
     assert (listed["title"], listed["why"], listed["agent"]) == (
         f"GET {URL}",
         "for the docs",
@@ -27,6 +29,21 @@ async def test_what_waits_is_listed_with_all_that_a_person_needs(api: Api) -> No
     assert listed["wanted"]["url"] == URL
     assert listed["cause"] == {"asked_by": "request_access"}
     assert (await api.ask("GET", "/api/approvals?state=denied")).json == []
+
+
+async def test_an_item_has_the_turn_of_the_run_that_led_to_it(api: Api) -> None:
+    item = await api.asked(URL)
+    said = ("text", {"text": "I need the docs."})
+    called = ("tool_call", {"id": "c1", "name": "request_access"})
+    later = ("text", {"text": "Then I go on."})
+    await api.world.tell(item.run, [("text", {"text": "Hello."}), said, called, later])
+    cause = {**item.cause, "step": 2, "call": "c1"}
+    await api.inbox.store.replace(replace(item, cause=cause, version=1))
+    turn = (await api.ask("GET", f"/api/approvals/{item.id}")).json["turn"]
+    assert (turn["step"], turn["said"], turn["call"]) == (1, "I need the docs.", "request_access")
+    unknown = {**item.cause, "step": 900}
+    await api.inbox.store.replace(replace(item, cause=unknown, version=2))
+    assert (await api.ask("GET", f"/api/approvals/{item.id}")).json["turn"] is None
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ PATHS = [
     ("POST", "/api/tasks/DEMO/DEMO-1/approve"),
     ("DELETE", "/api/tasks/DEMO/DEMO-1/disk"),
     ("GET", "/api/approvals"),
+    ("GET", "/api/approvals/events"),
     ("GET", "/api/approvals/x"),
     ("POST", "/api/approvals/x/try"),
     ("POST", "/api/approvals/x/once"),

@@ -51,7 +51,10 @@ async def test_hiring_grants_what_was_said_and_the_agents_own_model(api: Api) ->
     body = {**HIRE_BODY, "repositories": [repository], "tools": ["get_task"]}
     await api.ask("PUT", "/api/secrets/git", {**SECRET_BODY, "kind": "git"})
     answer = await api.ask("POST", "/api/engagements", body)
-    assert (answer.status, answer.json) == (201, {"id": "DEMO/DEMO-1", "bot": "bot-rex"})
+    assert (answer.status, answer.json) == (
+        201,
+        {"id": "DEMO/DEMO-1", "bot": "bot-rex", "standing": []},
+    )
     (hired,) = api.hiring.hired
     assert (hired.supervisor, hired.budget_usd) == ("lead", Decimal(25))
     assert hired.grants.tools == {"polarion": frozenset({"get_task"})}

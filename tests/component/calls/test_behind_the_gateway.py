@@ -17,8 +17,8 @@ from tests.fakes.approvals import Inbox
 from tests.fakes.calls import CallHouse, engagement
 from tests.fakes.world import AGENT, TASK, FakeWorld
 from tests.servers.anthropic import ModelServer, model_server
+from tests.servers.asgi import served
 from tests.servers.door import RUN, Door, open_door
-from tests.servers.everything import served
 
 
 @dataclass
@@ -69,7 +69,7 @@ async def door(
     judge = Judge(house.rules, house.calls)
     servers = [McpServer("wiki", wiki.url)]
     async with open_door(
-        tmp_path, model, servers=servers, judge=judge, released=house.released
+        tmp_path, model, servers=servers, judge=judge, released=house.released, rules=house.rules
     ) as opened:
         house.released.call_timeout_s = 20
         rules = engagement().grants.tool_rules
@@ -84,11 +84,12 @@ async def door(
 async def test_a_held_call_is_told_at_once_and_made_once_when_it_is_allowed(
     door: Door, house: CallHouse, wiki: Wiki, era: Era
 ) -> None:
+    """CASE-72."""
     arguments = {"page": "Home", "text": "hello"}
     async with mcp_client(door, era) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         held = await client.call_tool("write", arguments)
-        assert names == {"write", "fresh"}
+        assert names == {"write", "wiki_fresh"}
         assert not held.is_error
         [item] = house.inbox.store.items
         assert text_of(held).startswith(f"Held for approval, {item}")
@@ -109,10 +110,10 @@ async def test_a_tool_that_nobody_has_named_is_held_whatever_the_server_says_of_
     door: Door, house: CallHouse, wiki: Wiki
 ) -> None:
     async with mcp_client(door) as client:
-        assert text_of(await client.call_tool("fresh", {})).startswith("Held for approval")
+        assert text_of(await client.call_tool("wiki_fresh", {})).startswith("Held for approval")
         [item] = house.inbox.store.items
         await house.decide(item, Verb.DENY)
-        assert "denied" in text_of(await client.call_tool("fresh", {}))
+        assert "denied" in text_of(await client.call_tool("wiki_fresh", {}))
     assert not wiki.written
 
 

@@ -2,17 +2,19 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from entrance.errors import Unavailable
+from entrance.tool_policy import BeyondTools, ConnectionRules, Mode, ToolRule
 from orchestrator.cli.codes import Code
 from orchestrator.domain.run import Cause, Exit, Outcome, Run, RunState
 from orchestrator.stack import local_git
 from orchestrator.stack.installation import Installation
 from tests.fakes.run import a_run
-from tests.fakes.world import TASK
+from tests.fakes.world import ENGAGEMENT, TASK
 from tests.servers.api import Api
 from tests.servers.command import sandgate_beside
 from tests.servers.githosts.github import app_key
@@ -65,7 +67,7 @@ async def test_what_is_made_can_be_had_as_json(api: Api) -> None:
         *("--repo", "https://git.example/a.git=git", "--read", "https://git.example/b.git"),
         "--json",
     )
-    assert done.json == {"id": "DEMO/DEMO-1", "bot": "bot-rex"}
+    assert done.json == {"id": "DEMO/DEMO-1", "bot": "bot-rex", "standing": []}
     grants = api.hiring.hired[0].grants.repositories
     assert [(one.url, one.push, one.credential) for one in grants] == [
         ("https://git.example/a.git", True, "git"),
@@ -332,3 +334,17 @@ async def test_another_token_than_the_runners_is_said(api: Api, here: Installati
     assert done.code == Code.FAILED
     assert "Bearer" in done.err
     assert api.base
+
+
+async def test_who_is_hired_is_listed_with_all_that_is_granted(api: Api) -> None:
+    wiki = ConnectionRules(
+        {"read_page": ToolRule(Mode.READ)},
+        more=BeyondTools(frozenset({"greet"}), ("wiki://*",), frozenset({"elicitation"})),
+    )
+    grants = replace(ENGAGEMENT.grants, tools={}, tool_rules={"wiki": wiki})
+    api.fakes.tracker.hired[ENGAGEMENT.id] = replace(ENGAGEMENT, grants=grants)
+    done = await sandgate_beside("agent", "hired")
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    assert "wiki: read_page (read), others: approval" in told
+    assert "prompts: greet, resources: wiki://*, asks: elicitation" in told

@@ -257,6 +257,15 @@ def test_an_export_to_a_file_goes_on_where_it_ended(log: FakeEgressLog, tmp_path
 
 
 @pytest.mark.usefixtures("log")
+@pytest.mark.parametrize(("tool", "subjects"), [("comment", ["polarion/comment"]), ("drop", [])])
+def test_an_export_has_the_calls_of_the_tools_that_are_wanted(
+    tool: str, subjects: list[str]
+) -> None:
+    done = sandgate("egress", "export", "-", "--format", "jsonl", "--tool", tool)
+    assert [orjson.loads(line)["subject"] for line in done.out.splitlines()] == subjects
+
+
+@pytest.mark.usefixtures("log")
 def test_an_export_as_parquet_has_the_attempts_that_are_wanted(tmp_path: Path) -> None:
     out = tmp_path / "run's.parquet"
     done = sandgate("egress", "export", str(out), "--format", "parquet", "--run", "run-2")

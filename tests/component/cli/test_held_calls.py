@@ -1,13 +1,17 @@
 """`sandgate approvals` with tool calls that are held, against a real API."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from entrance.mcp.canonical import canonical, hash_of
+from orchestrator.cli.codes import Code
 from orchestrator.domain.access import RecordedCall
-from orchestrator.domain.approval import ApprovalState
+from orchestrator.domain.approval import ApprovalState, Verb
+from orchestrator.domain.task import TaskStatus
 from tests.fakes.calls import ARGUMENTS, a_call, releasing, session_of
 from tests.fakes.clock import START
+from tests.fakes.world import TASK
 from tests.servers.api import Api
 from tests.servers.command import sandgate_beside
 
@@ -56,6 +60,30 @@ async def test_a_call_is_edited_and_it_is_kept_that_it_was(api: Api, tmp_path: P
     assert "arguments, as edited" in shown.out
     file.write_text("{")
     assert (await sandgate_beside("approvals", "edit", item, str(file))).code != 0
+
+
+async def test_an_edit_that_the_tool_would_not_take_decides_nothing(
+    api: Api, tmp_path: Path
+) -> None:
+    house = api.calls
+    item = await house.held(a_call(await house.running()))
+    file = tmp_path / "arguments.json"
+    file.write_text('{"text": "no page"}')
+    refused = await sandgate_beside("approvals", "edit", item, str(file))
+    assert refused.code == Code.REFUSED
+    assert "with these arguments it can't be made" in refused.err
+    assert house.now(item).state is ApprovalState.WAITING
+    assert not house.wiki.calls
+
+
+async def test_a_task_is_not_approved_while_a_call_of_it_is_held(api: Api) -> None:
+    item = await api.calls.held(a_call(await api.calls.running()))
+    api.fakes.tracker.tasks[TASK.id] = replace(TASK, status=TaskStatus.IN_REVIEW)
+    refused = await sandgate_beside("task", "approve", TASK.id)
+    assert refused.code == Code.REFUSED
+    assert f"a tool call of it is held still: {item}" in refused.err
+    await api.calls.decide(item, Verb.DENY)
+    assert (await sandgate_beside("task", "approve", TASK.id)).code == 0
 
 
 async def test_two_people_are_waited_for(api: Api) -> None:

@@ -61,10 +61,10 @@ async def test_a_guest_may_do_nothing(server: PocketBaseServer) -> None:
 def test_a_filter_finds_exactly_the_text_that_it_was_made_from(
     server: PocketBaseServer, texts: list[str]
 ) -> None:
-    asyncio.run(_each_finds_itself(server, texts))
+    asyncio.run(_assert_each_finds_itself(server, texts))
 
 
-async def _each_finds_itself(server: PocketBaseServer, texts: list[str]) -> None:
+async def _assert_each_finds_itself(server: PocketBaseServer, texts: list[str]) -> None:
     async with server.client() as store:
         ids = {text: new_id() for text in texts}
         await store.batch("task_state", [state(text, id=id_) for text, id_ in ids.items()])

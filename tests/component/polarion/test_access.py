@@ -52,7 +52,7 @@ async def test_asking_again_tells_what_was_decided(office: Office) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ({"why": "x"}, "url or host is missing"),
+        ({"why": "x"}, "say one of url, host"),
         ({"url": "https://10.0.0.1/", "why": "x"}, "address"),
         ({"url": "ftp://docs.example/", "why": "x"}, "http"),
         ({"host": "docs.example"}, "why is missing"),

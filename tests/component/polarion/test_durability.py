@@ -55,11 +55,11 @@ async def test_a_kill_in_the_middle_of_writes_loses_nothing_acknowledged(tmp_pat
                 server.kill()
             server.start()
         async with client_of(server.base) as client:
-            await _require_all(client, done)
-        _require_no_orphans(server, done)
+            await _assert_all_there(client, done)
+        _assert_no_orphans(server, done)
 
 
-async def _require_all(client: PolarionClient, done: Acknowledged) -> None:
+async def _assert_all_there(client: PolarionClient, done: Acknowledged) -> None:
     there = [item.id async for item in client.items.query("type:task", project="DEMO")]
     assert set(done.items) <= set(there)
     assert len(there) == len(set(there)), "no id was given twice"
@@ -72,7 +72,7 @@ async def _require_all(client: PolarionClient, done: Acknowledged) -> None:
         assert b"".join(chunks) == b"\0" * 50_000
 
 
-def _require_no_orphans(server: PolarionServer, done: Acknowledged) -> None:
+def _assert_no_orphans(server: PolarionServer, done: Acknowledged) -> None:
     """Files that a crash left without a record are gone after the next start."""
     kept = list((server.home / "data" / "attachments").iterdir())
     assert len(done.files) <= len(kept) <= len(done.files) + 2 * WRITERS

@@ -313,7 +313,7 @@ async def test_a_question_with_an_escape_sequence_in_it_is_read_all_the_same(
 class Held:
     """What is held of the task's pushes."""
 
-    async def not_there(self, _task: str) -> list[str]:
+    async def told(self, _task: str) -> list[str]:
         return ["agent/x is not at the host as it was pushed: abc waits for a decision."]
 
 

@@ -15,7 +15,7 @@ JSON = {"Content-Type": "application/json"}
 RESOURCE = b'{"data":[{"type":"workitem_attachments"}]}'
 
 
-def require_error(reply: Reply, status: int) -> None:
+def assert_error(reply: Reply, status: int) -> None:
     """The API's error shape, and nothing of Python, SQL or the file system."""
     assert reply.status == status, reply.body
     assert reply.error["status"] == str(status)
@@ -70,7 +70,7 @@ def a_part(disposition: bytes, content: bytes) -> bytes:
 )  # fmt: skip
 async def test_a_bad_body_is_a_400(wire: Wire, project: str, body: bytes) -> None:
     reply = await wire.ask("POST", f"/projects/{project}/workitems", data=body, headers=JSON)
-    require_error(reply, 400)
+    assert_error(reply, 400)
     listed = await wire.ask("GET", f"/projects/{project}/workitems")
     assert listed.json["meta"]["totalCount"] == 0
 
@@ -107,7 +107,7 @@ async def test_the_pointer_says_where_it_is_wrong(wire: Wire, project: str) -> N
 async def test_a_bad_query_is_a_400(wire: Wire, project: str, query: str) -> None:
     """CASE-112 and its kin; the error names the parameter."""
     reply = await wire.ask("GET", f"/projects/{project}/workitems?query={_quoted(query)}")
-    require_error(reply, 400)
+    assert_error(reply, 400)
     assert reply.error["source"]["parameter"] == "query"
 
 
@@ -128,7 +128,7 @@ async def test_a_bad_parameter_is_a_400(
     wire: Wire, project: str, parameters: str, name: str
 ) -> None:
     reply = await wire.ask("GET", f"/projects/{project}/workitems?{parameters}")
-    require_error(reply, 400)
+    assert_error(reply, 400)
     assert reply.error["source"]["parameter"] == name
 
 
@@ -154,7 +154,7 @@ async def test_a_bad_parameter_is_a_400(
     ],
 )  # fmt: skip
 async def test_a_path_trick_finds_nothing(wire: Wire, method: str, path: str, status: int) -> None:
-    require_error(await wire.ask(method, path), status)
+    assert_error(await wire.ask(method, path), status)
 
 
 async def test_media_types_are_checked(wire: Wire, project: str) -> None:
@@ -165,19 +165,19 @@ async def test_media_types_are_checked(wire: Wire, project: str) -> None:
         json={"data": [{"type": "workitems", "attributes": {"type": "task", "title": "T"}}]},
     )
     item = f"/projects/{project}/workitems/{made.json['data'][0]['id'].split('/')[1]}"
-    require_error(await wire.ask("GET", item, headers={"Accept": "text/html"}), 406)
-    require_error(await wire.ask("GET", item, headers={"Accept": "application/vnd.api+json"}), 406)
+    assert_error(await wire.ask("GET", item, headers={"Accept": "text/html"}), 406)
+    assert_error(await wire.ask("GET", item, headers={"Accept": "application/vnd.api+json"}), 406)
     for accept in ("*/*", "application/json", "text/html, application/json;q=0.5"):
         assert (await wire.ask("GET", item, headers={"Accept": accept})).status == 200
-    require_error(
+    assert_error(
         await wire.ask(
             "GET", f"{item}/attachments/1-a/content", headers={"Accept": "application/json"}
         ),
         406,
     )
     text = {"Content-Type": "text/plain"}
-    require_error(await wire.ask("PATCH", item, data=b"{}", headers=text), 415)
-    require_error(await wire.ask("POST", f"{item}/attachments", json={"data": []}), 415)
+    assert_error(await wire.ask("PATCH", item, data=b"{}", headers=text), 415)
+    assert_error(await wire.ask("POST", f"{item}/attachments", json={"data": []}), 415)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +203,9 @@ async def test_a_bad_form_is_refused_and_leaves_no_file(
     made = await admin.items.create(project, NewItem("task", "T"))
     path = f"/projects/{project}/workitems/{made.split('/')[1]}/attachments"
     headers = {"Content-Type": "multipart/form-data; boundary=B"}
-    require_error(await wire.ask("POST", path, data=form, headers=headers), 400)
+    assert_error(await wire.ask("POST", path, data=form, headers=headers), 400)
     headers = {"Content-Type": "multipart/form-data"}
-    require_error(await wire.ask("POST", path, data=form, headers=headers), 400)
+    assert_error(await wire.ask("POST", path, data=form, headers=headers), 400)
     assert set(folder.iterdir()) == before
 
 
@@ -217,7 +217,7 @@ async def test_a_body_above_the_limit_is_a_413(wire: Wire, project: str) -> None
     reply = await wire.ask(
         "POST", f"/projects/{project}/workitems", data=io.BytesIO(huge.encode()), headers=JSON
     )
-    require_error(reply, 413)
+    assert_error(reply, 413)
 
 
 async def test_a_connection_that_speaks_no_http_does_no_harm(
@@ -241,7 +241,7 @@ async def test_a_bulk_write_is_all_or_nothing(wire: Wire, project: str) -> None:
     reply = await wire.ask(
         "POST", f"/projects/{project}/workitems", json={"data": [good, bad, good]}
     )
-    require_error(reply, 400)
+    assert_error(reply, 400)
     assert reply.error["source"]["pointer"] == "$.data[1].attributes.title"
     listed = await wire.ask("GET", f"/projects/{project}/workitems")
     assert listed.json["meta"]["totalCount"] == 0

@@ -11,7 +11,7 @@ import pytest
 from entrance.errors import Forbidden, NotFound, Unavailable
 from entrance.mcp.gateway import RESULT_CHARS
 from entrance.ports import ToolResult
-from entrance.tool_policy import MODES, ConnectionRules, Mode, ToolRule
+from entrance.tool_policy import MODES, BeyondTools, ConnectionRules, Mode, ToolRule
 from orchestrator.adapters.polarion import NewItem, Text
 from tests.component.polarion.office import Office, an_office
 from tests.servers.pocketbase import free_port
@@ -279,7 +279,10 @@ async def test_an_agent_reads_what_it_has_learned_newest_first(office: Office) -
 
 
 async def test_an_agent_sees_what_it_may_do_and_why_not_more(office: Office) -> None:
-    wiki = ConnectionRules({"write": ToolRule(Mode.APPROVAL, '{"maxProperties":1}')})
+    wiki = ConnectionRules(
+        {"write": ToolRule(Mode.APPROVAL, '{"maxProperties":1}')},
+        more=BeyondTools(frozenset({"greet"}), ("wiki://*",), frozenset({"sampling"})),
+    )
     office.session = replace(
         office.session,
         tools={"polarion": frozenset({"get_task"}), "wiki": frozenset({"write"})},
@@ -291,6 +294,8 @@ async def test_an_agent_sees_what_it_may_do_and_why_not_more(office: Office) -> 
     assert "supervisor" in polarion["why_not"]
     assert other["tools"][0]["arguments_must_fit"] == '{"maxProperties":1}'
     assert other["others"] == MODES[Mode.APPROVAL]
+    assert (other["prompts"], other["resources"]) == (["greet"], ["wiki://*"])
+    assert other["its_server_may_ask_you_for"] == ["sampling"]
 
 
 async def test_who_waits_has_something_to_wait_for(office: Office) -> None:

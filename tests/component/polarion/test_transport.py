@@ -1,8 +1,10 @@
 """How the client behaves when Polarion, or what stands before it, does not."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -11,6 +13,8 @@ from yarl import URL
 
 from entrance.errors import Forbidden, Malformed, SandgateError, Unavailable
 from orchestrator.adapters.polarion import KeyedLocks, NewItem, PolarionClient, Text
+from orchestrator.app.parts import http_client
+from tests.servers.certificates import certificate
 from tests.servers.polarion import QUICK
 
 ITEM = {"data": {"type": "workitems", "id": "P/P-1", "attributes": {"title": "T"}}}
@@ -35,13 +39,15 @@ class Scripted:
 
 
 @asynccontextmanager
-async def scripted(script: Script) -> AsyncIterator[tuple[Scripted, PolarionClient]]:
+async def scripted(
+    script: Script, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[tuple[Scripted, PolarionClient]]:
     server = Scripted(script)
     runner = web.ServerRunner(web.Server(server.answer))
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
     host, port = runner.addresses[0][:2]
-    server.base = f"http://{host}:{port}/polarion/rest/v1"
+    server.base = f"{'https' if tls else 'http'}://{host}:{port}/polarion/rest/v1"
     try:
         async with aiohttp.ClientSession() as session:
             yield server, PolarionClient(session, server.base, authorize, patience=QUICK)
@@ -81,7 +87,7 @@ async def test_reading_is_tried_again(status: int) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 500])
 async def test_what_will_not_change_is_not_tried_again(status: int) -> None:
-    """A wrong token above all: it fails at once."""
+    """A wrong token above all: it fails at once. CASE-115: so does one that is refused at random."""
     async with scripted(failing(status, 9)) as (server, client):
         with pytest.raises(SandgateError):
             await client.items.get("P/P-1")
@@ -131,6 +137,34 @@ async def test_a_server_that_is_not_there_is_unavailable() -> None:
         ) as caught:
             await client.items.get("P/P-1")
     assert "secret" not in str(caught.value)
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_told_with_what_to_do(
+    tmp_path: Path,
+) -> None:
+    """CASE-115."""
+    async with scripted(failing(200, 0), certificate(tmp_path).context) as (server, client):
+        with pytest.raises(Unavailable, match="name its authority in SSL_CERT_FILE"):
+            await client.items.get("P/P-1")
+        assert server.asked == []
+
+
+async def test_no_session_is_gone_on_with_so_none_can_be_ended() -> None:
+    """CASE-106: each request stands by its own token, whosever the one before was."""
+
+    def script(_: web.Request, __: int) -> web.StreamResponse:
+        answer = web.json_response(ITEM)
+        answer.set_cookie("JSESSIONID", "of-somebody")
+        return answer
+
+    async with scripted(script) as (server, _), http_client() as session:
+        base = server.base.replace("127.0.0.1", "localhost")
+        client = PolarionClient(session, base, authorize, patience=QUICK)
+        await client.items.get("P/P-1")
+        await client.items.get("P/P-1")
+    for one in server.asked:
+        assert "Cookie" not in one.headers
+        assert "X-Polarion-REST-Token" not in one.headers
 
 
 async def test_the_token_follows_no_redirection_and_no_foreign_page() -> None:

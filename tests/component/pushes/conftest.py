@@ -9,11 +9,10 @@ import pytest
 
 from entrance.git.held import HeldPacks
 from entrance.ports import HeldPush, Moved
-from orchestrator.stack.bare_repository import create_bare_repository
 from orchestrator.stack.githost import GitHost, serving
 from tests.component.pushes.packing import REF, ZERO, Clone, keep
 from tests.component.pushes.releaser import RUN
-from tests.servers.git import REAL_CREDENTIAL, Git
+from tests.servers.git import REAL_CREDENTIAL, Git, put_small_repository
 
 
 @dataclass
@@ -45,11 +44,10 @@ class Held:
 
 @pytest.fixture
 async def held(tmp_path: Path) -> AsyncIterator[Held]:
-    root, files, home = tmp_path / "host", tmp_path / "files", tmp_path / "home"
-    for each in (root, files, home):
+    root, home = tmp_path / "host", tmp_path / "home"
+    for each in (root, home):
         each.mkdir()
-    (files / "readme.txt").write_text("hello\n")
-    create_bare_repository(files, root / "small.git", message="First")
+    put_small_repository(root / "small.git")
     posts: list[str] = []
     host = GitHost(
         root,

@@ -43,7 +43,7 @@ def record(decision: Decision, session: Session | None, url: str = URL) -> Decid
 def test_only_what_is_held_of_a_known_run_comes_into_the_inbox(tmp_path: Path) -> None:
     fakes = Fakes(FakeWorld(tmp_path))
     heard = Heard(fakes.asking)
-    inbox = Inbox(fakes.store, fakes.asking, heard, fakes.keeping, None)
+    inbox = Inbox(fakes.store, fakes.feed, fakes.asking, heard, fakes.keeping, None)
     for one in (
         record(Hold("wait"), SESSION),
         record(Hold("wait"), None),

@@ -17,8 +17,8 @@ from orchestrator.domain.kinds import EGRESS
 from orchestrator.domain.presets import Registry, place_of
 from orchestrator.domain.run import Run, RunState
 from orchestrator.domain.sandbox_trust import TRUST
-from orchestrator.egress_policy import EgressPolicy
-from proxy.policy import Rule, SandboxPolicy
+from orchestrator.egress_policy import EgressPolicy, ServerPolicies
+from proxy.policy import Mode, Rule, SandboxPolicy
 from tests.fakes.approvals import Inbox
 from tests.fakes.egress import FakeProxy, FakeSources, answer
 from tests.fakes.run import a_run
@@ -292,8 +292,46 @@ async def test_sandboxes_of_no_run_are_in_it_as_they_are_given(house: House) -> 
             RunId("posture-0"), TaskId("POSTURE/P-0"), "POSTURE", "posture", box.address, "a" * 64
         )
     )
-    house.policy.others = lambda: [box]
+    house.policy.others.append(lambda: [box])
     with capture_logs() as said:
         assert await house.policy.apply()
     assert house.proxy.sandbox_of(RunId("posture-0")) == box
     assert [line for line in said if line["event"] == "run_not_in_the_policy"] == []
+
+
+def server_session(number: int = 7) -> Session:
+    """Whose the sandbox of an MCP server is."""
+    run = RunId("run-of-the-server")
+    address = f"10.0.0.{number}"
+    return Session(run, TaskId("D/D-1"), "D", "bot-rex", address, "b" * 64, server="memory")
+
+
+async def test_a_servers_sandbox_has_its_own_policy_under_its_own_account(house: House) -> None:
+    policies, account = ServerPolicies(house.policy), RunId("memory.run")
+    run = await house.open(A)
+    await policies.admit(account, server_session(), Policy(rules=(replace(A, host="b.example"),)))
+    box = house.proxy.sandbox_of(account)
+    assert box is not None
+    assert (box.address, box.token_sha256) == ("10.0.0.7", "b" * 64)
+    assert answer(box.rules, "https://b.example/") == "allow"
+    assert answer(box.rules, URL) == "deny", "that is its agent's"
+    assert house.answer(run, "https://b.example/") == "deny", "and that the server's"
+    policies.forget("10.0.0.7")
+    assert await house.policy.apply()
+    assert house.proxy.sandbox_of(account) is None
+
+
+async def test_nobody_is_asked_for_what_a_server_reaches(house: House) -> None:
+    hold = replace(A, mode=Mode.HOLD)
+    house.sources.says = Ground(Policy(rules=(hold,)))
+    policies, account = ServerPolicies(house.policy), RunId("memory.run")
+    await policies.admit(account, server_session(), Policy(rules=(A,)))
+    box = house.proxy.sandbox_of(account)
+    assert box is not None
+    assert answer(box.rules, URL) == "deny"
+
+
+async def test_a_server_is_not_let_out_while_the_policy_can_not_be_read(house: House) -> None:
+    house.sources.says = Unreadable("egress.yaml, line 1: it is no policy")
+    with pytest.raises(Unavailable, match="line 1"):
+        await ServerPolicies(house.policy).admit(RunId("m.r"), server_session(), Policy())

@@ -4,40 +4,31 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from entrance.decision import Allow, Deny
 from entrance.errors import Conflict, Forbidden
 from entrance.mcp.canonical import canonical, hash_of
-from entrance.mcp.policy import Call, decide
 from entrance.ports import ToolResult
-from entrance.tool_policy import Mode, ToolRule
+from entrance.tool_policy import ToolRule
 from orchestrator.approvals.handling import Decision
-from orchestrator.domain.access import Edits, RecordedCall
+from orchestrator.approvals.unsettled import Unsettled
+from orchestrator.domain.access import Edits
 from orchestrator.domain.approval import ApprovalState, Verb
 from orchestrator.domain.calls import LONGEST_ARGUMENTS, LONGEST_RESULT
-from orchestrator.domain.kinds import CALL_RULE
-from orchestrator.domain.run import Outcome, Run, RunState
+from orchestrator.domain.run import Outcome
+from orchestrator.domain.task import TaskStatus
 from tests.fakes.approvals import Inbox
-from tests.fakes.calls import ARGUMENTS, CallHouse, a_call, engagement, releasing, session_of
+from tests.fakes.calls import ARGUMENTS, CallHouse, a_call, engagement, releasing
 from tests.fakes.clock import START
 from tests.fakes.world import TASK, FakeWorld
+from tests.unit.orchestrator.approvals.looking import end, said
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> CallHouse:
     return CallHouse(Inbox(FakeWorld(tmp_path)))
-
-
-async def end(house: CallHouse, run: Run, outcome: Outcome) -> None:
-    ended = replace(run, state=RunState.ENDED, outcome=outcome, version=run.version + 1)
-    await house.inbox.fakes.runs.replace(ended)
-
-
-def said(house: CallHouse) -> str:
-    return "\n".join(one.text for one in house.inbox.fakes.tracker.comments[TASK.id])
 
 
 async def test_the_agent_is_told_at_once_and_people_exactly_what_and_why(house: CallHouse) -> None:
@@ -51,7 +42,7 @@ async def test_the_agent_is_told_at_once_and_people_exactly_what_and_why(house: 
     assert item.wanted["sha256"] == hash_of(canonical(ARGUMENTS))
     assert (item.wanted["decision"], item.cause["call"]) == (41, "call-1")
     for words in ('wiki: write {"page":"Home","text":"hello"}', "waits for a person", item.id):
-        assert words in said(house)
+        assert words in said(house.inbox)
     assert item.wanted["sha256"] in item.happens
     assert not house.wiki.calls
 
@@ -61,12 +52,12 @@ async def test_what_is_allowed_is_sent_once_recorded_said_and_wakes_the_task(
 ) -> None:
     run = await house.running()
     item = await house.held(a_call(run))
-    await end(house, run, Outcome.HELD)
+    await end(house.inbox, run, Outcome.HELD)
     house.wiki.answer = ToolResult("page 7 written", touched=("W-7",))
     done = await house.decide(item, note="go ahead")
     assert house.wiki.calls == [("write", ARGUMENTS)]
     assert (done.item.state, done.in_force, done.woken) == (ApprovalState.RELEASED, True, True)
-    assert "page 7 written" in said(house)
+    assert "page 7 written" in said(house.inbox)
     [(task, words, by)] = house.inbox.woken
     assert (task, by) == (TASK.id, "lead")
     assert "done; allowed by lead" in words
@@ -114,48 +105,7 @@ async def test_what_nobody_decides_in_time_is_denied(house: CallHouse) -> None:
     await house.inbox.keeping.expire()
     await house.releasing.look()
     assert house.now(item).state is ApprovalState.EXPIRED
-    assert "nobody decided about it in time" in said(house)
-    assert not house.wiki.calls
-
-
-async def test_a_person_may_edit_the_arguments_which_is_recorded(house: CallHouse) -> None:
-    item = await house.held(a_call(await house.running()))
-    edited = {"page": "Draft", "text": "hello"}
-    await house.decide(item, edits=Edits(arguments=edited))
-    assert house.wiki.calls == [("write", edited)]
-    granted = house.now(item).granted
-    assert (granted["edited"], granted["sha256"]) == (True, hash_of(canonical(edited)))
-    assert house.now(item).wanted["arguments"] == ARGUMENTS
-    [decided] = house.audit.decisions("tool_call")
-    assert decided.detail["edited"]
-
-
-async def test_grants_are_looked_at_again_before_it_is_sent(house: CallHouse) -> None:
-    item = await house.held(a_call(await house.running()))
-    house.hire(engagement(ToolRule(Mode.FORBIDDEN)))
-    done = await house.decide(item)
-    assert done.item.state is ApprovalState.FAILED
-    assert "write is forbidden to this run" in said(house)
-    assert not house.wiki.calls
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(
-            {"granted": {"arguments": {"page": "x"}, "sha256": "0", "edited": False}}, id="it"
-        ),
-    ],
-)
-async def test_arguments_that_are_not_those_that_were_allowed_are_not_sent(
-    house: CallHouse, change: dict[str, Any]
-) -> None:
-    item = await house.held(a_call(await house.running()))
-    await house.inbox.deciding.store.replace(
-        replace(house.now(item), state=ApprovalState.ALLOWED, version=1, **change)
-    )
-    await house.releasing.look()
-    assert house.now(item).state is ApprovalState.FAILED
+    assert "nobody decided about it in time" in said(house.inbox)
     assert not house.wiki.calls
 
 
@@ -167,7 +117,7 @@ async def test_a_tool_that_gives_no_answer_is_unknown_and_never_called_again(
     house.wiki.hangs = True
     await house.decide(item)
     assert house.now(item).state is ApprovalState.UNANSWERED
-    assert "whether it was done is unknown" in said(house)
+    assert "whether it was done is unknown" in said(house.inbox)
     for _ in range(5):
         house.inbox.fakes.clock.advance(3600)
         await house.releasing.look()
@@ -220,89 +170,62 @@ async def test_two_people_have_to_allow_what_is_granted_so(house: CallHouse) -> 
     assert house.wiki.calls == [("write", other)]
 
 
+async def test_of_two_people_neither_hurry_nor_another_tab_makes_one(house: CallHouse) -> None:
+    """Four eyes: two who click at once are one and another; one who clicks twice is one."""
+    item = await house.held(a_call(await house.running(), two_people=True))
+    async with releasing(house):
+        twice = await asyncio.gather(
+            *(house.inbox.deciding.decide(item, Decision(Verb.ONCE, "lead")) for _ in range(3)),
+            return_exceptions=True,
+        )
+        assert len([one for one in twice if isinstance(one, Conflict)]) == 2
+        assert not house.wiki.calls
+        both = await asyncio.gather(
+            *(house.inbox.deciding.decide(item, Decision(Verb.ONCE, u)) for u in ("lead", "other")),
+            return_exceptions=True,
+        )
+    assert len([one for one in both if isinstance(one, Conflict)]) == 1
+    assert house.now(item).state is ApprovalState.RELEASED
+    assert house.wiki.calls == [("write", ARGUMENTS)]
+
+
+async def test_a_task_is_not_approved_while_its_call_is_held_and_its_reviewer_is_told(
+    house: CallHouse,
+) -> None:
+    unsettled = Unsettled(house.inbox.store)
+    item = await house.held(a_call(await house.running()))
+    assert await unsettled.told(TASK.id) == [
+        f"The call of write of wiki waits for a decision: {item}."
+    ]
+    assert await unsettled.why_not(TASK.id) == f"a tool call of it is held still: {item}"
+    await house.decide(item, Verb.DENY)
+    assert (await unsettled.told(TASK.id), await unsettled.why_not(TASK.id)) == ([], "")
+
+
+async def test_what_is_unknown_for_good_is_told_and_in_nobodys_way(house: CallHouse) -> None:
+    unsettled = Unsettled(house.inbox.store)
+    item = await house.held(a_call(await house.running()))
+    house.wiki.hangs = True
+    await house.decide(item)
+    [told] = await unsettled.told(TASK.id)
+    assert "whether it was done is not known" in told
+    assert await unsettled.why_not(TASK.id) == ""
+
+
+async def test_a_call_is_made_though_its_task_was_approved_past_us(house: CallHouse) -> None:
+    """In Polarion itself nothing keeps a person from approving: what is held stays to be decided."""
+    item = await house.held(a_call(await house.running()))
+    tracker = house.inbox.fakes.tracker
+    tracker.tasks[TASK.id] = replace(TASK, status=TaskStatus.DONE)
+    done = await house.decide(item)
+    assert (done.item.state, done.woken) == (ApprovalState.RELEASED, False)
+    assert house.wiki.calls == [("write", ARGUMENTS)]
+
+
 async def test_an_agents_user_decides_nothing(house: CallHouse) -> None:
     item = await house.held(a_call(await house.running()))
     with pytest.raises(Forbidden):
         await house.inbox.deciding.decide(item, Decision(Verb.ONCE, "bot-rex"))
-
-
-async def test_a_standing_rule_is_made_with_the_decision_and_is_in_force_at_once(
-    house: CallHouse,
-) -> None:
-    run = await house.running()
-    item = await house.held(a_call(run))
-    until = START + timedelta(days=365)
-    bounds = {"properties": {"page": {"pattern": "^H"}}, "required": ["page"]}
-    await house.decide(item, Verb.RULE, edits=Edits(bounds=bounds), until=until)
-    assert house.wiki.calls == [("write", ARGUMENTS)], "the held call itself is made, too"
-    [rule] = [one for one in house.inbox.store.items.values() if one.kind == CALL_RULE]
-    assert (rule.state, rule.decided_by, rule.until) == (ApprovalState.STANDING, "lead", until)
-    later = session_of(await house.running())
-    assert [one.id for one in house.rules.of(later)] == [rule.id]
-    call = Call("wiki", "write", {"page": "Help"})
-    assert decide(later, call, house.rules.of(later)).rule == f"approval/{rule.id}"
-    other = Call("wiki", "write", {"page": "Start"})
-    assert decide(later, other, house.rules.of(later)).rule == "needs_approval"
-    stranger = replace(later, envelopes=(), agent="bot-max")
-    assert not house.rules.of(stranger)
-    await house.decide(rule.id, Verb.REVOKE)
-    assert not house.rules.of(later)
-
-
-async def test_a_rule_ends_with_its_day_and_with_the_store(house: CallHouse) -> None:
-    item = await house.held(a_call(await house.running()))
-    await house.decide(item, Verb.RULE, until=START + timedelta(days=1))
-    later = session_of(await house.running())
-    assert house.rules.of(later)
-    house.inbox.store.down = True
-    assert not await house.rules.refresh()
-    assert not house.rules.of(later)
-    house.inbox.store.down = False
-    await house.rules.refresh()
-    assert house.rules.of(later)
-    house.inbox.fakes.clock.advance(timedelta(days=2).total_seconds())
-    assert not house.rules.of(later)
-
-
-@pytest.mark.parametrize(
-    "bounds",
-    [
-        pytest.param({"type": 3}, id="no schema"),
-        pytest.param({"required": ["other"]}, id="they don't let the call itself through"),
-        pytest.param({"$ref": "https://h.example/s"}, id="they are to be fetched"),
-    ],
-)
-async def test_bounds_that_will_not_do_are_said_and_nothing_is_decided(
-    house: CallHouse, bounds: dict[str, Any]
-) -> None:
-    item = await house.held(a_call(await house.running()))
-    with pytest.raises(ValueError, match=r"."):
-        await house.inbox.deciding.decide(item, Decision(Verb.RULE, edits=Edits(bounds=bounds)))
-    assert house.now(item).state is ApprovalState.WAITING
-
-
-async def test_a_rule_is_tried_on_the_recorded_calls_first(house: CallHouse) -> None:
-    run = await house.running()
-    item, denied = a_call(run), a_call(run, {"page": "Secret"})
-    await house.held(denied)
-    await house.decide(next(iter(house.inbox.store.items)), Verb.DENY)
-    id_ = await house.held(item)
-
-    def recorded(
-        arguments: dict[str, Any] | None, sha256: str = "", tool: str = "write"
-    ) -> RecordedCall:
-        return RecordedCall(START, "wiki", tool, sha256, arguments, run=run.id)
-
-    house.inbox.record.called = [
-        recorded({"page": "Home"}), recorded({"page": "Help"}), recorded({"page": 3}),
-        recorded(None), recorded(None, denied.sha256), recorded({"page": "x"}, tool="other"),
-    ]  # fmt: skip
-    bounds = {"properties": {"page": {"type": "string"}}}
-    found = await house.inbox.deciding.try_on_record(id_, Edits(bounds=bounds))
-    assert (found.would_allow, found.denied_by_people, found.untold) == (3, 1, 1)
-    assert found.hosts == {"wiki/write": 3}
-    narrow = await house.inbox.deciding.try_on_record(id_, Edits())
-    assert narrow.would_allow == 0, "without bounds it is for these very arguments"
 
 
 async def test_what_is_too_long_to_be_read_by_a_person_is_not_held(house: CallHouse) -> None:

@@ -12,6 +12,7 @@ from orchestrator.domain.kinds import (
     KINDS,
     OWED,
     PUSH,
+    TOOL_CHANGE,
     Kind,
     conflict_of,
     decided,
@@ -23,8 +24,8 @@ from tests.fakes.approvals import ITEM
 from tests.fakes.clock import START
 
 EXAMPLES = {kind: replace(ITEM, kind=kind) for kind in KINDS}
-ASKED_FOR = [kind for kind in KINDS.values() if kind.name != CALL_RULE]
-"""Kinds of what agents want; a standing rule is made by people."""
+ASKED_FOR = [kind for kind in KINDS.values() if kind.name not in {CALL_RULE, TOOL_CHANGE}]
+"""Kinds of what agents want; a standing rule is made by people, and a change of tools by a server."""
 
 
 def test_every_state_is_told_and_reached() -> None:
@@ -127,6 +128,15 @@ def test_what_is_allowed_to_a_run_is_for_no_other(state: ApprovalState) -> None:
 def test_a_standing_rule_is_for_the_runs_of_its_scope(scope: Scope | None, fits: object) -> None:
     item = replace(ITEM, state=ApprovalState.STANDING, scope=scope)
     assert item.is_for(RunId("later"), "WEB/WEB-1", "bot-rex", "WEB") == fits
+
+
+def test_who_is_let_go_and_hired_again_has_what_was_standing() -> None:
+    """The new engagement is another item; the agent and the project are the same."""
+    scope = Scope("engagement", "WEB/WEB-1")
+    item = replace(ITEM, state=ApprovalState.STANDING, scope=scope)
+    assert item.is_for(RunId("later"), "WEB/WEB-9", "bot-rex", "WEB")
+    assert not item.is_for(RunId("later"), "WEB/WEB-9", "bot-max", "WEB")
+    assert not item.is_for(RunId("later"), "SHOP/SHOP-1", "bot-rex", "SHOP")
 
 
 def test_asking_again_is_new_only_when_the_last_answer_is_used_up() -> None:

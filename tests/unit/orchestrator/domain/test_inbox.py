@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
+import pytest
+
 from orchestrator.domain.access import wanted
 from orchestrator.domain.approval import ApprovalState, Scope
 from orchestrator.domain.inbox import (
@@ -24,6 +26,13 @@ def test_the_end_of_a_standing_rule_is_said_in_utc_wherever_it_was_written() -> 
     )
     said = f"{ITEM.title}: allowed by a standing rule for project WEB until 2026-02-28 23:30 UTC by lead."
     assert comment_when_decided(item) == (f"Decided: {ITEM.id}", said)
+
+
+@pytest.mark.parametrize("words", ["It answered: Done.", "It answered: Done"])
+def test_what_came_of_it_ends_in_one_full_stop(words: str) -> None:
+    released = replace(ITEM, kind="call", state=ApprovalState.RELEASED, came={"words": words})
+    _, text = comment_when_decided(released)
+    assert text.endswith("\nIt answered: Done.")
 
 
 def test_what_happens_names_the_port_where_it_is_not_the_schemes_own() -> None:

@@ -163,6 +163,7 @@ LINES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("what", LINES)
 def test_each_line_is_one_event(what: str) -> None:
+    """CASE-102: what it says of usage, which is of the whole conversation, is left out."""
     line, kind, data = LINES[what]
     assert Codex().read(line) == (kind, data)
 
@@ -221,6 +222,14 @@ def test_the_door_is_the_only_model_and_the_only_server() -> None:
     assert server["url"] == "http://10.1.2.1:8080/mcp"
     assert provider["env_key"] == server["bearer_token_env_var"] == "SANDGATE_RUN_TOKEN"
     assert server["required"]
+
+
+def test_it_asks_for_no_other_host() -> None:
+    """CASE-105."""
+    config = settings(Codex().start(ASSIGNMENT))
+    assert not config["features"]["plugins"]
+    assert not config["features"]["apps"]
+    assert not config["analytics"]["enabled"]
 
 
 def test_the_token_is_in_the_environment_and_in_no_file() -> None:

@@ -57,6 +57,7 @@ async def recorded(world: FakeWorld, state: RunState) -> tuple[AttachingWitness,
 async def test_what_comes_after_a_runs_end_is_attached_at_once(
     world: FakeWorld, state: RunState, *, now: bool
 ) -> None:
+    """CASE-114: to the run's own record, never to a heading."""
     witness, record, push = await recorded(world, state)
     await witness.accepted(push)
     await witness.accepted(push)

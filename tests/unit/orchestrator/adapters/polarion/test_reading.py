@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrance.tool_policy import Mode, Scope, ToolRule
+from entrance.tool_policy import BeyondTools, Mode, Scope, ToolRule
 from orchestrator.adapters.polarion.reading import (
     agent_of,
     engagement_of,
@@ -257,6 +257,9 @@ def test_grants_of_a_connection_can_say_more_than_a_list() -> None:
                         "write": {"arguments": {"maxProperties": 2}, "two_people": True},
                     },
                     "scope": {"projects": ["P"]},
+                    "prompts": ["greet"],
+                    "resources": ["wiki://P/*", "wiki://Q"],
+                    "asks": ["elicitation"],
                 },
             }
         }
@@ -267,6 +270,9 @@ def test_grants_of_a_connection_can_say_more_than_a_list() -> None:
     assert wiki.tools["read"] == ToolRule(Mode.READ)
     assert wiki.tools["write"] == ToolRule(arguments='{"maxProperties":2}', two_people=True)
     assert (wiki.others, wiki.scope) == (Mode.APPROVAL, Scope(projects=frozenset({"P"})))
+    assert wiki.more == BeyondTools(
+        frozenset({"greet"}), ("wiki://P/*", "wiki://Q"), frozenset({"elicitation"})
+    )
     assert grants_of(grants_json(read)) == read
 
 
@@ -280,6 +286,10 @@ def test_grants_of_a_connection_can_say_more_than_a_list() -> None:
             {"tools": {"t": {"arguments": {"$ref": "http://h/"}}}}, id="one to be fetched"
         ),
         pytest.param({"tool": {}}, id="an unknown word"),
+        pytest.param({"asks": ["everything"]}, id="a question that there isn't"),
+        pytest.param({"resources": ["wiki://*/a"]}, id="a star that is not at the end"),
+        pytest.param({"resources": ["a b"]}, id="what is no URI"),
+        pytest.param({"resources": [""]}, id="nothing at all"),
     ],
 )
 def test_grants_of_a_connection_that_can_not_be_read_grant_nothing(wiki: object) -> None:

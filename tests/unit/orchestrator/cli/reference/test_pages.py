@@ -64,7 +64,8 @@ def test_every_option_and_every_argument_says_what_it_is() -> None:
 
 def test_what_must_be_given_is_not_in_brackets() -> None:
     usage = next(line for line in commands().splitlines() if line.startswith("sandgate secret set"))
-    assert usage == "sandgate secret set NAME --host HOST... [--kind KIND]"
+    asked = "[--kind KIND] [--issuer ISSUER] [--scope SCOPE]..."
+    assert usage == f"sandgate secret set NAME --host HOST... {asked}"
 
 
 def test_every_exit_code_is_listed() -> None:
