@@ -24,6 +24,8 @@ from proxy.decision import Cause, Deny
 from proxy.dial import Undialable, judge
 from proxy.door import Door
 from proxy.flows import Flows
+from proxy.hooks import Answering
+from proxy.pieces import Gathered, LargeReads
 from proxy.reading import Rejected, reading
 from proxy.records import Attempt
 from proxy.tunnels import Tunnels
@@ -43,7 +45,8 @@ OPTIONS = SimpleNamespace(
 """What mitmproxy's core looks at of its options; its own object copies each value at every look."""
 _RESET = struct.pack("ii", 1, 0)
 _log = structlog.get_logger(__name__)
-Answer = Callable[[Any], Awaitable[None] | None]
+Answer = Callable[[Any], None]
+Awaited = Callable[[Any], Awaitable[None]]
 
 
 class Connection(LiveConnectionHandler):
@@ -57,7 +60,9 @@ class Connection(LiveConnectionHandler):
     ) -> None:
         super().__init__(reader, writer, OPTIONS, ProxyMode.parse("regular"))  # type: ignore[arg-type]
         self._socket: socket.socket = writer.get_extra_info("socket")
-        self.layer, first = reading(self.layer.context, HTTPMode.regular)
+        self._gathered = Gathered(writer)
+        self.transports[self.client].writer = self._gathered  # type: ignore[assignment]
+        top, first = reading(self.layer.context, HTTPMode.regular)
         self.caller = Caller(
             door=door,
             address=str(self.client.peername[0]),
@@ -70,9 +75,12 @@ class Connection(LiveConnectionHandler):
         self._decided = asyncio.Event()
         self._decided.set()
         self._answers = self._answering()
+        self._awaited = self._awaiting()
+        self.layer = Answering(top, self._awaited, self._answer)  # type: ignore[assignment]
 
     def cut(self) -> None:
         """End it at once with a reset: what was going on can't be taken for whole."""
+        self._gathered.stop()
         with suppress(OSError):
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         transport = self.transports.get(self.client)
@@ -84,22 +92,39 @@ class Connection(LiveConnectionHandler):
         cancelled while it waited for its turn.
         """
         for left in self.transports.values():
-            if isinstance(left.writer, asyncio.StreamWriter):
+            if isinstance(left.writer, asyncio.StreamWriter | Gathered):
                 left.writer.transport.abort()
 
+    async def handle_connection(self, connection: Transport) -> None:
+        """As mitmproxy's, but for how much is taken from a server at once."""
+        transport = self.transports[connection]
+        if connection is not self.client and isinstance(transport.reader, asyncio.StreamReader):
+            transport.reader = LargeReads(transport.reader)  # type: ignore[assignment]
+        await super().handle_connection(connection)
+
     async def handle_hook(self, hook: commands.StartHook) -> None:
-        """Answer a hook of mitmproxy's; one that can't be answered ends the connection."""
+        """Answer a hook that has to be waited for; one that can't be answered ends the connection."""
+        answer = self._awaited.get(type(hook))
+        if answer is None:
+            return
+        try:
+            await answer(*hook.args())
+        except Exception:  # noqa: BLE001 - a bug refuses what it is about, and nothing else
+            self._unanswered(hook)
+
+    def _answer(self, hook: commands.StartHook) -> None:
+        """The same for one that hasn't."""
         answer = self._answers.get(type(hook))
         if answer is None:
             return
-        (argument,) = hook.args()
         try:
-            awaited = answer(argument)
-            if awaited is not None:
-                await awaited
-        except Exception:  # noqa: BLE001 - a bug refuses what it is about, and nothing else
-            _log.exception("hook_failed", hook=hook.name)
-            self.cut()
+            answer(*hook.args())
+        except Exception:  # noqa: BLE001
+            self._unanswered(hook)
+
+    def _unanswered(self, hook: commands.StartHook) -> None:
+        _log.exception("hook_failed", hook=hook.name)
+        self.cut()
 
     async def server_event(self, event: events.Event) -> None:
         """As mitmproxy's; nothing more is read of a client whose request is being decided."""
@@ -115,6 +140,7 @@ class Connection(LiveConnectionHandler):
                 self._flows.cut(f"more than {backlog.most} bytes came, and none could be passed on")
                 return
         await super().server_event(event)
+        self._gathered.send()
 
     def log(self, message: str, level: int = logging.INFO, exc_info: Any = None) -> None:
         """What mitmproxy has to say is of interest when it is a bug: then the connection ends."""
@@ -125,9 +151,6 @@ class Connection(LiveConnectionHandler):
     def _answering(self) -> dict[type[commands.StartHook], Answer]:
         flows, tunnels = self._flows, self._tunnels
         return {
-            NextLayerHook: self._deciding(tunnels.next_layer),
-            _hooks.HttpConnectHook: self._deciding(tunnels.asked),
-            _hooks.HttpRequestHeadersHook: self._deciding(self._requested),
             _hooks.HttpResponseHeadersHook: flows.responded,
             _hooks.HttpResponseHook: flows.ended,
             _hooks.HttpErrorHook: flows.failed,
@@ -136,18 +159,23 @@ class Connection(LiveConnectionHandler):
             tls.TlsStartClientHook: tunnels.start_tls,
             tls.TlsStartServerHook: self._start_tls,
             tls.TlsFailedClientHook: tunnels.failed_tls,
+        }
+
+    def _awaiting(self) -> dict[type[commands.StartHook], Awaited]:
+        return {
+            NextLayerHook: self._deciding(self._tunnels.next_layer),
+            _hooks.HttpConnectHook: self._deciding(self._tunnels.asked),
+            _hooks.HttpRequestHeadersHook: self._deciding(self._requested),
             server_hooks.ServerConnectHook: self._dial,
             server_hooks.ClientDisconnectedHook: self._finish,
             Rejected: self._rejected,
         }
 
-    def _deciding(self, answer: Answer) -> Answer:
+    def _deciding(self, answer: Awaited) -> Awaited:
         async def decide(argument: Any) -> None:
             self._decided.clear()
             try:
-                awaited = answer(argument)
-                if awaited is not None:
-                    await awaited
+                await answer(argument)
             finally:
                 self._decided.set()
 

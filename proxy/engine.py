@@ -8,11 +8,12 @@ import asyncio
 import resource
 import signal
 from collections import Counter
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import structlog
 
@@ -154,9 +155,16 @@ def run(config: Config) -> None:
         runner.run(_serve(config, applied, authority))
 
 
+def _eager(
+    loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **given: Any
+) -> "asyncio.Task[Any]":
+    """As asyncio's own, which uvloop 0.23 calls as Python 3.14 does."""
+    return asyncio.Task(work, loop=loop, **{**given, "eager_start": True})
+
+
 async def _serve(config: Config, applied: Applied, authority: Authority) -> None:
     loop = asyncio.get_running_loop()
-    loop.set_task_factory(asyncio.eager_task_factory)  # most hooks are answered at once
+    loop.set_task_factory(_eager)  # most hooks are answered at once
     ending = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.set)

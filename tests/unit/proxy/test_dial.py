@@ -28,11 +28,46 @@ def test_a_name_that_wasnt_judged_leads_nowhere() -> None:
 def test_a_name_that_was_judged_opens_no_other() -> None:
     async def dial() -> None:
         _judged.set(("a.example", ("11.0.0.1",)))
-        loop = asyncio.get_running_loop()
-        assert [one[4] for one in await loop.getaddrinfo("a.example", 443)] == [("11.0.0.1", 443)]
         await asyncio.open_connection("b.example", 80)
 
     with pytest.raises(OSError, match=r"b\.example.*not judged"):
+        run(dial())
+
+
+def test_the_loop_looks_no_name_up() -> None:
+    async def look_up() -> None:
+        _judged.set(("localhost", ("127.0.0.1",)))
+        await asyncio.get_running_loop().getaddrinfo("localhost", 80)
+
+    with pytest.raises(OSError, match="not judged"):
+        run(look_up())
+
+
+async def served(at: str) -> tuple[asyncio.Server, int]:
+    server = await asyncio.start_server(lambda _, writer: writer.close(), at, 0)
+    return server, server.sockets[0].getsockname()[1]
+
+
+def test_what_is_dialled_is_the_first_judged_address_that_answers() -> None:
+    async def dial() -> object:
+        server, port = await served("127.0.0.2")
+        async with server:
+            _judged.set(("a.example", ("127.0.0.1", "127.0.0.2", "127.0.0.3")))
+            _, writer = await asyncio.open_connection("a.example", port)
+            writer.close()
+            return writer.get_extra_info("peername")[0]
+
+    assert run(dial()) == "127.0.0.2"
+
+
+def test_a_name_none_of_whose_addresses_answers_is_not_reached() -> None:
+    async def dial() -> None:
+        server, port = await served("127.0.0.2")
+        async with server:
+            _judged.set(("a.example", ("127.0.0.1", "127.0.0.3")))
+            await asyncio.open_connection("a.example", port)
+
+    with pytest.raises(ConnectionRefusedError):
         run(dial())
 
 
