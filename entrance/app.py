@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from traceback import format_exception
-from typing import Protocol
 
 import aiohttp
 import structlog
@@ -15,15 +14,16 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from entrance.answers import refusal
+from entrance.backend.counter import BackendCounter
 from entrance.decision import Deny
 from entrance.errors import SandgateError, Unavailable
 from entrance.git.proxy import GitProxy, Keeping
 from entrance.honeytokens.watch import Watch
-from entrance.identity import SESSION, identity, peer_address
+from entrance.identity import SESSION, OpenSessions, identity, peer_address
 from entrance.log.records import Audit, Decided
 from entrance.mcp.connections import Connections
 from entrance.mcp.counter import Counter
-from entrance.mcp.gateway import Gateway
+from entrance.mcp.gateway import Gateway, Limits
 from entrance.mcp.http import Rim
 from entrance.mcp.judging import Judge
 from entrance.mcp.released import Released
@@ -33,9 +33,11 @@ from entrance.model.gateway import ModelGateway
 from entrance.model.prices import PriceList
 from entrance.model.provider import Provider
 from entrance.model.upstream import Upstream
-from entrance.ports import Addresses, McpServer, Meter, Sessions, ToolProvider
+from entrance.ports import McpServer, Meter, ResultFiles, ServerSandboxes, ToolProvider
+from entrance.vault.client_tokens import ClientTokens
 from entrance.vault.installation import InstallationTokens
 from entrance.vault.repositories import VaultRepositories
+from entrance.vault.servers import VaultServers
 from entrance.vault.vault import Vault
 from entrance.watching import watching
 
@@ -59,10 +61,6 @@ class Outbound:
     mcp: aiohttp.ClientSession
 
 
-class OpenSessions(Sessions, Addresses, Protocol):
-    """The open sessions, by token and by address."""
-
-
 def make_app(
     *,
     sessions: OpenSessions,
@@ -76,34 +74,49 @@ def make_app(
     outbound: Outbound,
     pushes: Keeping,
     servers: Sequence[McpServer] = (),
+    sandboxes: ServerSandboxes | None = None,
     tokens: InstallationTokens | None = None,
     judge: Judge | None = None,
+    files: ResultFiles | None = None,
     released: Released | None = None,
+    limits: Limits | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> web.Application:
     """The entrance's application. Serve it with `make_runner`. `clock` counts seconds."""
     app = web.Application(
-        middlewares=[errors(), watching(watch, sessions), identity(sessions, audit), paths(audit)]
+        middlewares=[
+            errors(),
+            watching(watch, sessions),
+            identity(sessions, audit, sandboxes),
+            paths(audit),
+        ]
     )
     settler = Settler(prices, Budgets(meter), audit, clock)
     models = ModelGateway(providers, vault, Upstream(outbound.model, settler), settler, watch)
     app.add_routes([web.get("/healthz", _healthz)])
-    connections = Connections(tool_providers, outbound.mcp, vault, clock, servers)
+    credentials = VaultServers(vault, ClientTokens(vault, outbound.mcp, clock))
+    connections = Connections(
+        tool_providers, outbound.mcp, credentials, clock, servers, sandboxes=sandboxes
+    )
     app[CONNECTIONS] = connections
     if released is not None:
         released.providers = connections.providers
         released.said = connections.said_of
     judge = replace(judge or Judge(), said=connections.said_of)
-    gateway = Gateway(connections, audit, clock, judge=judge)
-    mcp = Rim(Counter(gateway, audit, clock), audit, watch)
+    gateway = Gateway(
+        connections, audit, clock, limits, judge=judge, files=files, redacted=vault.redacted
+    )
+    mcp = Rim(Counter(gateway, sessions, audit, clock), audit, watch)
     app.add_routes(mcp.routes())
     app.on_shutdown.append(mcp.shutdown)
+    app.on_cleanup.append(gateway.offering.lists.close)
     app.on_cleanup.append(connections.closed)
     repositories = VaultRepositories(vault, tokens)
     git = GitProxy(outbound.git, audit, repositories, watch, pushes, sessions=sessions)
     app.add_routes(git.routes())
     app.cleanup_ctx.append(git.lifespan)
     app.add_routes(models.routes())
+    app.add_routes(BackendCounter(outbound.mcp, audit, vault, watch).routes())
     return app
 
 

@@ -3,8 +3,9 @@
 Beside it waits a thread that runs no Python. One of Python's could not begin before the loop next
 waits, as only one of them may run at a time; the wait would come after what it should be beside.
 
-To wake a thread, and to be woken by it, takes longer than a fast disk does. So a lone line is waited
-for at once, as long as the disk is fast: one that was slow is not trusted for a while.
+To wake a thread, and to be woken by it, takes longer than a fast disk does. So a lone line, or one
+that holds up nobody else, is waited for at once, as long as the disk is fast: one that was slow is
+not trusted for a while.
 """
 
 import os
@@ -21,9 +22,10 @@ Done = Callable[[OSError | None], None]
 class Disk(Protocol):
     """Puts what was written to a file on the disk."""
 
-    def sync(self, handle: int, done: Done) -> bool:
+    def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
         """Begin. True when it is there already; else `done` is told.
 
+        `alone`: as far as is known, nothing else goes on that would have to wait.
         Raises: OSError when it can't be done, or can't begin; then `done` isn't told.
         """
         ...
@@ -47,9 +49,9 @@ class LoopDisk:
         self._asked_at = -LONE_S
         self._wary_until = float("-inf")
 
-    def sync(self, handle: int, done: Done) -> bool:
+    def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
         now = self._clock()
-        lone = now - self._asked_at >= LONE_S and not self._under_way
+        lone = (alone or now - self._asked_at >= LONE_S) and not self._under_way
         self._asked_at = now
         if lone and now >= self._wary_until:
             self._wait(handle, now)

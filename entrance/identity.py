@@ -10,21 +10,24 @@ import base64
 import binascii
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal
+from typing import Literal, Protocol
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 from multidict import CIMultiDictProxy, MultiMapping
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars
 
 from entrance.answers import refusal
 from entrance.decision import Deny
 from entrance.log.records import Audit, Decided
-from entrance.ports import Sessions
+from entrance.ports import Addresses, Sessions
 from entrance.session import Ended, Session, hash_token
 
 SESSION = web.RequestKey("session", Session)
 """Where handlers find the session of a request that got past the door."""
+
+BACKEND = "/backend"
+"""Below it the sandboxes of MCP servers are served, and nobody else; they are served nowhere else."""
 
 OPEN_PATHS = frozenset({"/healthz"})
 """Paths that anyone on the sandboxes' bridge may ask; they tell nothing."""
@@ -39,6 +42,11 @@ KEY_IN_QUERY = re.compile(r"/model/[^/]+/v1[^/]*/models/.*")
 """Paths, Google's, where the token may stand in the query, as `key`."""
 
 _KEY_HEADERS = ("x-api-key", "x-goog-api-key")
+
+
+class OpenSessions(Sessions, Addresses, Protocol):
+    """The open sessions, by token and by address."""
+
 
 Trouble = Literal["missing", "several", "unknown", "ended", "foreign"]
 
@@ -83,8 +91,10 @@ def authenticate(found: Session | Ended | None, address: str) -> Session | Deny:
             return Deny("unknown token: it was never one of ours, or ended long ago")
 
 
-def identity(sessions: Sessions, audit: Audit) -> Middleware:
+def identity(sessions: OpenSessions, audit: Audit, servers: Sessions | None = None) -> Middleware:
     """The middleware that lets nothing in without a session, and records each it turns away.
+
+    `servers`: the sessions of MCP servers' sandboxes, which open backends, as runs' open the rest.
 
     No token: 401. A token that opens nothing here: 403, as harnesses retry a 401 for a minute and
     take a 403 as the end (CASE-101). The client isn't told which of the reasons it was.
@@ -97,19 +107,24 @@ def identity(sessions: Sessions, audit: Audit) -> Middleware:
         if request.path in OPEN_PATHS:
             return await handler(request)
         address = peer_address(request)
-        shown = tokens_shown(request.headers) | tokens_in_query(request.path, request.query)
-        found = sessions.find(hash_token(next(iter(shown)))) if len(shown) == 1 else None
+        shown = tokens_shown(request.headers)
+        if request.query_string:
+            shown |= tokens_in_query(request.path, request.query)
+        known = servers if request.path.startswith(f"{BACKEND}/") else sessions
+        found = known.find(hash_token(next(iter(shown)))) if known and len(shown) == 1 else None
         session = authenticate(found, address)
         if isinstance(session, Session):
             request[SESSION] = session
-            with bound_contextvars(run=session.run, task=session.task, agent=session.agent):
-                return await handler(request)
+            # For the request's own task, and so for nobody else.
+            bind_contextvars(run=session.run, task=session.task, agent=session.agent)
+            return await handler(request)
         why, denied = _told_apart(len(shown), found, session)
         await audit.decided(
             Decided(
                 "auth",
                 f"{request.method} {request.path[:200]}",
                 denied,
+                _server_at(sessions, address) if found is None else None,
                 address=address,
                 run=found.run if found else None,
                 detail={"trouble": why},
@@ -126,6 +141,12 @@ def peer_address(request: web.Request) -> str:
     """The address at the other end of the connection; empty when it has just gone."""
     peer = request.transport.get_extra_info("peername") if request.transport else None
     return str(peer[0]) if peer else ""
+
+
+def _server_at(sessions: Addresses, address: str) -> Session | None:
+    """An MCP server's sandbox has no token for any door; that it tried is said of it all the same."""
+    at = sessions.at(address)
+    return at if at is not None and at.server else None
 
 
 def _told_apart(shown: int, found: Session | Ended | None, denied: Deny) -> tuple[Trouble, Deny]:

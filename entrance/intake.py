@@ -1,6 +1,9 @@
-"""Reading a request's body with a limit that each route sets for itself."""
+"""Reading bodies, of requests and of what others answer, with limits that each route sets for itself."""
 
+import aiohttp
 from aiohttp import hdrs, web
+
+from entrance.log.body_hash import BodyHash
 
 
 class BodyRefused(Exception):
@@ -22,9 +25,23 @@ async def read_body(request: web.Request, limit: int) -> bytes:
     size = 0
     if (request.content_length or 0) > limit:
         raise BodyRefused(413, f"The body is too large: at most {limit} bytes are taken here.")
-    async for part in request.content.iter_any():
+    while part := await request.content.readany():
         size += len(part)
         if size > limit:
             raise BodyRefused(413, f"The body is too large: at most {limit} bytes are taken here.")
         parts.append(part)
     return b"".join(parts)
+
+
+async def read_whole(
+    answer: aiohttp.ClientResponse, limit: int, came: BodyHash | None = None
+) -> bytes | None:
+    """The whole body, or None when it is longer than `limit` bytes. `came` is fed with it."""
+    body = bytearray()
+    while chunk := await answer.content.readany():
+        if came is not None:
+            came.feed(chunk)
+        body += chunk
+        if len(body) > limit:
+            return None
+    return bytes(body)

@@ -69,6 +69,17 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
+class Backend:
+    """The one system that a server in a sandbox works with, through the door.
+
+    `url`: what it is granted lies below it. `secret` names the vault's credential for it.
+    """
+
+    url: str
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
 class Authorship:
     """Whose commits a run may push, and what they say of where they come from."""
 
@@ -79,21 +90,6 @@ class Authorship:
     """`provider:model`."""
     runs: frozenset[RunId]
     """This run, and the task's runs before it: their work may still be on the task's disk."""
-
-
-Ask = Literal["sampling", "elicitation", "roots"]
-"""What a server may ask back of the client that called it."""
-
-
-@dataclass(frozen=True, slots=True)
-class BeyondTools:
-    """What a run may use of a connection beside its tools. Nothing, unless it says so."""
-
-    prompts: frozenset[str] = frozenset()
-    resources: tuple[str, ...] = ()
-    """URIs; one that ends in `*` stands for all that begin with it."""
-    asks: frozenset[Ask] = frozenset()
-    """What the connection's server may ask back; everything else is refused in the run's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +108,6 @@ class Session:
     """Connection name to the tools granted at it."""
     tool_rules: Mapping[str, ConnectionRules] = field(default_factory=dict)
     """What is granted at a connection where it is more than a list; else what `tools` has stands."""
-    beyond_tools: Mapping[str, BeyondTools] = field(default_factory=dict)
-    """Connection name to what else is granted at it; only where tools are."""
     repositories: tuple[RepoGrant, ...] = ()
     models: frozenset[str] = frozenset()
     """Granted models, `provider:model`."""
@@ -129,6 +123,10 @@ class Session:
     """The sandbox that it was made for; for the record only."""
     harness: str = ""
     """The program that is its agent; for the record only."""
+    server: str = ""
+    """The connection whose MCP server the sandbox is for; empty: it is the agent's. For the record only."""
+    backend: Backend | None = None
+    """Of an MCP server's sandbox: what is reached with its token, and all that is."""
     image: str = ""
     """The digest of the sandbox's image, `sha256:...`; for the record only."""
     authorship: Authorship | None = None
@@ -136,6 +134,8 @@ class Session:
     push_policy: PushPolicy = field(default_factory=PushPolicy)
     continues: frozenset[str] = frozenset()
     """Items of other tasks whose branches it may push, too."""
+    trial: bool = False
+    """It only tries whether the door holds: what it pushes is logged, and nobody vouches for it."""
 
     @property
     def item(self) -> str:

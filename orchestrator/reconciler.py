@@ -34,8 +34,9 @@ from orchestrator.domain.team import Engagement
 from orchestrator.ports import Sandbox
 from orchestrator.runner.finish import finish
 from orchestrator.runner.follow import follow
+from orchestrator.runner.order import Order
 from orchestrator.runner.parts import parts_of, tell_parts
-from orchestrator.runner.prepare import Order, prepare
+from orchestrator.runner.prepare import prepare
 from orchestrator.runner.settle import settle
 from orchestrator.runner.start import Wanted, start_run
 from orchestrator.runner.world import World

@@ -116,6 +116,8 @@ class Entrance(Group):
     """The gateway address of the sandbox network."""
     port: int = 8080
     """Its port."""
+    call_timeout_s: float = Field(default=50, gt=0, le=50)
+    """A tool that gives no answer for so long is given up, before the agent's own program does it."""
 
 
 class Provider(Group):

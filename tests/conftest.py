@@ -1,6 +1,7 @@
 """Tests marked `docker` need an engine and root: they are skipped without, or fail with --require-docker."""
 
 import os
+import signal
 
 import docker
 import pytest
@@ -18,6 +19,10 @@ settings.register_profile(
     "sandgate", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("sandgate")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs us in the background has switched Ctrl-C off, for all that we start as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

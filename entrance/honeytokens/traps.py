@@ -54,7 +54,8 @@ class Traps:
 
     def within(self, data: bytes) -> Canary | None:
         """The first of them in these bytes, which are all there are."""
-        return self.stream().feed(data, last=True)
+        text, begun = unfolded(data)
+        return self.first_in(text + begun)
 
     def stream(self) -> "Stream":
         """Looks for them in pieces that belong together."""

@@ -22,7 +22,8 @@ _BEGUN = re.compile(rb"(?:%[2-7]?|\\{1,60}(?:u(?:0(?:0[2-7]?)?)?)?)\Z")
 
 def unfolded(data: bytes) -> tuple[bytes, bytes]:
     """The text without blanks and escapes, and what is to go before the next piece: a begun escape."""
-    begun = _BEGUN.search(data, max(0, len(data) - LONGEST))
+    end = data[-LONGEST:]
+    begun = _BEGUN.search(data, len(data) - len(end)) if b"%" in end or b"\\" in end else None
     rest = data[begun.start() :] if begun else b""
     if begun:
         data = data[: begun.start()]

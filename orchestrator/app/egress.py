@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from secrets import token_hex
 
 from entrance.decision import Hold
 from entrance.log.records import Decided
@@ -20,6 +21,7 @@ from orchestrator.app.keys import honey_key_of
 from orchestrator.app.sandboxes import EGRESS_PORT_AFTER
 from orchestrator.approvals.asking import Asking
 from orchestrator.approvals.deciding import Deciding
+from orchestrator.approvals.feed import Feed, TellingStore
 from orchestrator.approvals.handling import EgressHandling, Handling
 from orchestrator.approvals.holds import HeldRequest, Holds
 from orchestrator.approvals.items import Items
@@ -56,6 +58,7 @@ class Inbox:
     """The inbox, and the policy that its decisions go into; None: nothing of the internet is open here."""
 
     store: ApprovalStore
+    feed: Feed
     asking: Asking
     holds: Holds
     keeping: Keeping
@@ -115,6 +118,8 @@ def make_inbox(
     causes: Causes,
 ) -> Inbox:
     """Put them together; the policy only where the settings name the proxy's files."""
+    feed = Feed(born=token_hex(4))
+    store = TellingStore(store, feed)
     policy: list[EgressPolicy] = []
 
     async def apply() -> bool:
@@ -137,7 +142,7 @@ def make_inbox(
             )
         )
     asking = Asking(Items(store, runs, tracker, clock, causes))
-    return Inbox(store, asking, Holds(asking), keeping, policy[0] if policy else None)
+    return Inbox(store, feed, asking, Holds(asking), keeping, policy[0] if policy else None)
 
 
 def _sources(settings: Settings) -> InstallationFiles:

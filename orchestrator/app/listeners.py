@@ -13,6 +13,7 @@ from entrance.git.proxy import Keeping
 from entrance.honeytokens.watch import Watch, heard_at_the_proxy
 from entrance.log.recorder import Recorder
 from entrance.log.records import Decided
+from entrance.mcp.gateway import Limits
 from entrance.mcp.upstream.endpoint import client_session as mcp_session
 from entrance.model.prices import PriceList, read_prices, shipped_prices
 from entrance.model.provider import Provider, dialect_of
@@ -28,6 +29,7 @@ from orchestrator.adapters.polarion.tools import PolarionTools
 from orchestrator.adapters.push_record import RecordedPushes
 from orchestrator.api.approvals import ApprovalRoutes
 from orchestrator.api.frozen import FrozenRoutes
+from orchestrator.api.inbox_events import InboxEvents
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.models import ModelRoutes
 from orchestrator.api.posture import PostureRoutes
@@ -41,12 +43,14 @@ from orchestrator.app.calls import Calls
 from orchestrator.app.parts import Parts
 from orchestrator.app.polarion import BotTokens, PolarionPeople, PolarionRights, host_of
 from orchestrator.app.pushes import Pushes, folder_of
-from orchestrator.app.servers import KeepingServers
-from orchestrator.approvals.pushes import unsettled
+from orchestrator.app.servers import Everybody, KeepingServers
+from orchestrator.approvals.rule_record import standing_for
+from orchestrator.approvals.unsettled import Unsettled
 from orchestrator.board import Board
 from orchestrator.domain.kinds import PUSH
 from orchestrator.harnesses import HARNESSES
 from orchestrator.runner.desk import Desk
+from orchestrator.runner.result_files import SandboxFiles
 from orchestrator.settings import Settings
 
 STOP_S = 2.0
@@ -68,8 +72,9 @@ async def open_door(
         desk=Desk(parts.world),
         now=parts.world.clock.now,
         access=parts.inbox.asking if parts.inbox.policy else None,
-        held=pushes.inbox,
+        held=Unsettled(parts.inbox.store),
         open_items=parts.inbox.asking.items,
+        tool_access=calls.asking,
     )
     outbound = door.Outbound(
         git=pushes.http,
@@ -77,7 +82,8 @@ async def open_door(
         mcp=await stack.enter_async_context(mcp_session()),
     )
     app = door.make_app(
-        sessions=parts.registry,
+        sessions=Everybody(calls.sessions(parts.registry), parts.servers),
+        sandboxes=parts.boxes,
         audit=parts.log,
         watch=Watch(parts.world.honey_key, parts.log, alarm, settings.honeytokens.in_prompts),
         vault=parts.vault,
@@ -89,7 +95,9 @@ async def open_door(
         pushes=Keeping(folder_of(settings), pushes.inbox, parts.witness),
         tokens=parts.tokens,
         judge=calls.judge,
+        files=SandboxFiles(parts.world.sandboxes, parts.world.execd_token),
         released=calls.released,
+        limits=Limits(call_timeout_s=settings.entrance.call_timeout_s),
     )
     return await _listen(
         stack, door.make_runner(app), settings.entrance.host, settings.entrance.port
@@ -99,7 +107,8 @@ async def open_door(
 def servers_of(settings: Settings, parts: Parts, opened: web.AppRunner) -> KeepingServers:
     """What keeps the connections of an open door."""
     pool = PolarionServers(parts.polarion.as_service(), settings.polarion.pool)
-    return KeepingServers(pool.active, opened.app[door.CONNECTIONS].offer)
+    offer = opened.app[door.CONNECTIONS].offer
+    return KeepingServers(pool.active, offer, settings.runs.poll_s)
 
 
 async def open_recorder(
@@ -111,7 +120,7 @@ async def open_recorder(
         parts.inbox.held(record)
         heard_at_the_proxy(record, alarm)
 
-    recorder = Recorder(parts.log, parts.registry, told)
+    recorder = Recorder(parts.log, Everybody(parts.registry, parts.servers), told)
     stack.push_async_callback(recorder.close)
     await recorder.open(settings.log.socket)
     return recorder
@@ -140,6 +149,7 @@ async def open_api(
         harnesses=frozenset(HARNESSES),
         unspoken=parts.world.unspoken,
         wake=wake,
+        standing=partial(standing_for, parts.inbox.store),
     )
     tasks = TaskRoutes(board, parts.disks)
     token = settings.api.token_file.read_text().strip()
@@ -155,7 +165,8 @@ async def open_api(
         handlings,
         rights=PolarionRights(parts.polarion),
     )
-    approvals = ApprovalRoutes(inbox.store, deciding, inbox.policy)
+    live = InboxEvents(inbox.store, inbox.feed)
+    approvals = ApprovalRoutes(inbox.store, deciding, inbox.policy, live, parts.world.runs.events)
     own = settings.api.metrics_token_file
     app = make_api(
         token,
@@ -191,7 +202,7 @@ def board_of(
         waits=waits,
         frozen=parts.world.freezes.said_of,
         wake=wake,
-        unsettled=partial(unsettled, parts.inbox.store),
+        unsettled=Unsettled(parts.inbox.store).why_not,
     )
 
 

@@ -14,8 +14,8 @@ Python's own 2,000 are there after a call or two, and the look comes in the midd
 """
 
 
-def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run until it is over.
+def run[Result](main: Coroutine[Any, Any, Result]) -> Result:
+    """Run until it is over; what it returns.
 
     On uvloop: most of the work is the loop's own, and this one does it in half the time. What is
     loaded by now stays for good, so the garbage collector never looks at it again.
@@ -24,4 +24,4 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, _COLLECTIONS, _COLLECTIONS)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(main)
+        return runner.run(main)

@@ -36,6 +36,7 @@ from orchestrator.adapters.watched_disks import WatchedDisks
 from orchestrator.app.egress import Inbox, make_inbox
 from orchestrator.app.polarion import Polarion
 from orchestrator.app.sandboxes import MIB, bridge_of, open_engine, open_sandboxes, owners_of
+from orchestrator.app.servers import make_boxes
 from orchestrator.app.world import make_world
 from orchestrator.clock import WallClock
 from orchestrator.drops import Drops
@@ -43,6 +44,7 @@ from orchestrator.ports import Clock
 from orchestrator.runner.attaching import AttachingWitness
 from orchestrator.runner.doings import Doings
 from orchestrator.runner.world import World
+from orchestrator.server_sandboxes import Boxes, Register
 from orchestrator.settings import Settings
 
 
@@ -62,13 +64,20 @@ class Parts:
     disks: TaskDisks | WatchedDisks
     drops: Drops
     world: World
+    servers: Register
+    boxes: Boxes
     witness: Witness
     http: aiohttp.ClientSession
 
 
+def http_client() -> aiohttp.ClientSession:
+    """The client for all that asks in several users' names: it goes on with nobody's session."""
+    return aiohttp.ClientSession(trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
+
+
 async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     """Make them; `stack` closes what was opened."""
-    http = await stack.enter_async_context(aiohttp.ClientSession(trust_env=False))
+    http = await stack.enter_async_context(http_client())
     store = _open_store(settings, http)
     clock, registry, doings = WallClock(), SessionRegistry(), Doings()
     secrets = RememberedSecrets(PocketBaseSecrets(store), monotonic)
@@ -90,7 +99,15 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
     stack.push_async_callback(egress_log.close)
     engine = open_engine(settings, stack)
     attestations = Attestations(settings.home / "data" / "attestations")
-    drops = Drops(firewall, _fence_log(settings, egress_log), owners_of(engine, runs))
+    servers = Register()
+    fence_log = _fence_log(settings, egress_log)
+    drops = Drops(firewall, fence_log, owners_of(engine, runs, servers.at))
+    sandboxes = open_sandboxes(
+        settings, http, engine, admission=firewall, clock=clock, settle=drops.settle
+    )
+    boxes = make_boxes(
+        settings, registry, register=servers, sandboxes=sandboxes, disks=disks, inbox=inbox
+    )
     world = make_world(
         settings,
         registry,
@@ -99,9 +116,8 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         runs=runs,
         disks=disks,
         githosts=RestGitHosts(http, VaultRepositories(vault, tokens)),
-        sandboxes=open_sandboxes(
-            settings, http, engine, admission=firewall, clock=clock, settle=drops.settle
-        ),
+        sandboxes=sandboxes,
+        servers=boxes,
         clock=clock,
         doings=doings,
         attestations=attestations,
@@ -119,6 +135,8 @@ async def make_parts(settings: Settings, stack: AsyncExitStack) -> Parts:
         disks=disks,
         drops=drops,
         world=world,
+        servers=servers,
+        boxes=boxes,
         witness=AttachingWitness(
             _attestor(settings, attestations, egress_log, clock), world, registry.open_runs
         ),

@@ -48,7 +48,7 @@ class ProbePolicies:
     def __init__(self, policy: EgressPolicy) -> None:
         self._policy = policy
         self._policies: Sequence[SandboxPolicy] = ()
-        policy.others = lambda: self._policies
+        policy.others.append(lambda: self._policies)
 
     @property
     def generation(self) -> int:

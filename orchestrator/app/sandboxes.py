@@ -10,7 +10,7 @@ import docker
 from docker.errors import DockerException, ImageNotFound
 
 from entrance.errors import NotFound, Unavailable
-from entrance.session import RunId
+from entrance.session import RunId, Session
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.admission import Firewall
 from orchestrator.adapters.firewall.table import Bridge
@@ -131,10 +131,17 @@ def open_sandboxes(
     )
 
 
-def owners_of(engine: Engine, runs: Runs) -> Owners:
-    """Whose each address is now, by the engine: it knows a sandbox before it is let in."""
+def owners_of(
+    engine: Engine, runs: Runs, server_at: Callable[[str], Session | None] = lambda _: None
+) -> Owners:
+    """Whose each address is now, by the engine: it knows a sandbox before it is let in.
 
-    async def owner(run: RunId) -> Owner:
+    `server_at`: whose an address is that is of an MCP server's sandbox.
+    """
+
+    async def owner(run: RunId, address: str) -> Owner:
+        if server := server_at(address):
+            return Owner(server.run, server)
         try:
             return Owner(run, (await runs.get(run)).session)
         except NotFound:
@@ -142,6 +149,10 @@ def owners_of(engine: Engine, runs: Runs) -> Owners:
 
     async def owners() -> Mapping[str, Owner]:
         found = await engine.containers()
-        return {each.address: await owner(RunId(each.run)) for each in found if each.address}
+        return {
+            each.address: await owner(RunId(each.run), each.address)
+            for each in found
+            if each.address
+        }
 
     return owners

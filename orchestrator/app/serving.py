@@ -12,7 +12,7 @@ from typing import Protocol
 import structlog
 from docker.errors import DockerException
 
-from entrance.errors import Unavailable
+from entrance.errors import SandgateError, Unavailable
 from orchestrator.adapters.egress_state import check_proxy
 from orchestrator.adapters.engine import connect
 from orchestrator.adapters.firewall.probe import probe
@@ -22,13 +22,15 @@ from orchestrator.adapters.webhook import Webhook
 from orchestrator.api.metrics import MetricsRoutes
 from orchestrator.api.posture import PostureRoutes
 from orchestrator.api.server import Check, HealthRoutes
-from orchestrator.app.calls import make_calls
+from orchestrator.app.calls import make_calls, recording_of
+from orchestrator.app.learning import Learning
 from orchestrator.app.listeners import board_of, open_api, open_door, open_recorder, servers_of
 from orchestrator.app.parts import Parts, make_parts
 from orchestrator.app.posture import proving_of
 from orchestrator.app.pushes import make_pushes
 from orchestrator.app.sandboxes import ENGINE_S, MIB, bridge_of, harnesses_there, seccomp_of
 from orchestrator.app.watching import make_watching
+from orchestrator.approvals.rule_record import Recording
 from orchestrator.disks import DiskWatch, Retention
 from orchestrator.domain.kinds import CALL
 from orchestrator.guard import Guard
@@ -66,7 +68,7 @@ async def serve(settings: Settings) -> None:
         posture = _posture(settings, proving)
         reconciler = _reconciler(parts, posture, proving)
         queue = Workqueue(reconciler.handle, settings.runs.parallel)
-        janitor = Janitor(parts.world, others=lambda: proving.battery.live)
+        janitor = Janitor(parts.world, others=lambda: [*proving.battery.live, *parts.servers.live])
         freezing = Freezing(parts.world, queue.add, _alerts(settings, parts))
         guard = Guard(parts.firewall, posture, janitor.end_all, parts.world.clock.now)
         watcher = Watcher(parts.tracker, parts.world.runs, queue.add, settings.runs.poll_s)
@@ -76,6 +78,8 @@ async def serve(settings: Settings) -> None:
         await janitor.restore()
         recorder = await open_recorder(settings, parts, stack, freezing)
         board = board_of(settings, parts, reconciler.waits, queue.add)
+        recording = recording_of(parts)
+        await _put_back(recording)
         calls = await make_calls(parts)
         waking, sendings = parts.inbox.waking(board), {CALL: calls.sending}
         pushes = await make_pushes(settings, parts, stack, waking, sendings)
@@ -96,7 +100,14 @@ async def serve(settings: Settings) -> None:
         async with asyncio.TaskGroup() as tasks:
             of_runs: list[Loop] = [guard, posture, proving, janitor, queue, watcher, freezing]
             others = [*_of_the_machine(settings, parts, janitor), watching.following]
-            others += [pushes.releasing, calls.rules, servers_of(settings, parts, door)]
+            others += [
+                Learning(parts.vault.learn),
+                pushes.releasing,
+                calls.rules,
+                recording,
+                servers_of(settings, parts, door),
+                parts.boxes,
+            ]
             loops = [tasks.create_task(loop.run()) for loop in (*of_runs, *others)]
             await stop.wait()
             log.info("runner_stops", name=settings.name)
@@ -105,6 +116,14 @@ async def serve(settings: Settings) -> None:
                 task.cancel()
             await proving.idle()
     log.info("runner_stopped", name=settings.name)
+
+
+async def _put_back(recording: Recording) -> None:
+    """Standing rules that were lost with the operational state. What can't be now is done by a later look."""
+    try:
+        await recording.look()
+    except SandgateError as error:
+        log.warning("standing_rules_not_recorded", error=str(error))
 
 
 def _asked_to_stop() -> asyncio.Event:

@@ -1,7 +1,8 @@
 """What the steps of runs work with, from the settings."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.ports import NoEgress
+from orchestrator.runner.ports import NoEgress, Servers
 from orchestrator.runner.world import Limits, World
 from orchestrator.settings import Settings
 
@@ -39,6 +40,7 @@ def make_world(
     clock: Clock,
     doings: Doings,
     attestations: Attestations,
+    servers: Servers,
 ) -> World:
     """Put it together."""
     policy = inbox.policy
@@ -50,7 +52,8 @@ def make_world(
         sandboxes=sandboxes,
         githosts=githosts,
         door=AnnouncingDoor(registry, policy.changed) if policy else registry,
-        egress=policy or NoEgress(),
+        egress=policy or ClaimingOnly(inbox.keeping.claim),
+        servers=servers,
         pushes=settings.pushes.policy(),
         doings=doings,
         harnesses=HARNESSES,
@@ -71,6 +74,17 @@ def make_world(
             if provider.dialect
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimingOnly(NoEgress):
+    """Where nothing of the internet is open, a run is still given what was allowed to its task."""
+
+    claim: Callable[[Run], Awaitable[None]]
+
+    async def admit(self, run: Run) -> Sequence[str]:
+        await self.claim(run)
+        return ()
 
 
 def _limits(settings: Settings) -> Limits:

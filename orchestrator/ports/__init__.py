@@ -25,6 +25,7 @@ from orchestrator.ports.sandboxes import (
     Sandboxes,
     SandboxSpec,
     WallsFell,
+    WayIn,
 )
 from orchestrator.ports.tracker import RunRecord, Tracker
 
@@ -55,4 +56,5 @@ __all__ = [
     "Tracker",
     "Volumes",
     "WallsFell",
+    "WayIn",
 ]

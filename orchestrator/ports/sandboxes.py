@@ -9,6 +9,9 @@ from entrance.session import RunId, TaskId
 from orchestrator.domain.verdict import Evidence
 from orchestrator.ports.disks import Mounts, Volumes
 
+STDIO = "stdio"
+"""In a harness's place: the sandbox of an MCP server that is run over stdio."""
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
@@ -49,6 +52,14 @@ class Progress:
     cursor: int
     running: bool
     exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WayIn:
+    """How a server on a sandbox's own loopback is reached: a base URL, and headers that open the way."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
 
 
 class WallsFell(NotFound):
@@ -120,6 +131,10 @@ class Sandboxes(Protocol):
 
     async def write(self, sandbox: Sandbox, path: str, content: bytes) -> None:
         """Write a file as the sandbox's user."""
+        ...
+
+    def way_in(self, sandbox: Sandbox, port: int) -> WayIn:
+        """The way to whoever listens on a port of the sandbox's loopback; nobody else has it."""
         ...
 
     async def evidence(self, run: RunId, task: TaskId) -> Evidence:

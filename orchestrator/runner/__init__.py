@@ -3,6 +3,7 @@
 - `ports`: what the steps need of the doors.
 - `world`: what the steps work with, and the two ways in which they change a run.
 - `start`, `prepare`, `follow`, `finish`, `settle`: the steps.
+- `order`, `cloning`, `assigning`: what a run is prepared from, its repository, what its harness is told.
 - `planting`: honeytokens, before the agent comes.
 - `heed`, `outputs`: what a harness says is kept as events, and as it said it.
 - `doing`, `doings`: what each run is doing now, by its events.

@@ -1,6 +1,7 @@
 """What the steps need of the doors: who is let in, and what is reached of the internet."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from entrance.session import RunId, Session
@@ -40,6 +41,29 @@ class Egress(Protocol):
     def reaches(self, run: RunId) -> Sequence[str] | None:
         """What is open to a run, in lines; None where nothing of the internet can be."""
         ...
+
+
+class Servers(Protocol):
+    """The sandboxes of a run's MCP servers."""
+
+    async def end_of(self, run: RunId) -> None:
+        """End them. Idempotent. Raises: Unavailable when something stays."""
+        ...
+
+    def said_by(self, run: RunId) -> Sequence[Path]:
+        """The files with what they said besides answers."""
+        ...
+
+
+class NoServers:
+    """There are none."""
+
+    async def end_of(self, run: RunId) -> None:
+        del run
+
+    def said_by(self, run: RunId) -> Sequence[Path]:
+        del run
+        return ()
 
 
 class NoEgress:

@@ -4,66 +4,27 @@ Nothing of an earlier try survives: its sandbox is killed and its token closed b
 made, so a half-started harness can't go on unseen.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import structlog
 
 from entrance.errors import NotFound, SandgateError, Unavailable
 from entrance.push_policy import PushPolicy
 from entrance.session import Authorship, RunId, hash_token, new_run_token
-from orchestrator.domain.authors import authorship_of, environment_of
-from orchestrator.domain.briefing import Briefing, brief
-from orchestrator.domain.conversation import to_go_on_with
+from orchestrator.domain.authors import authorship_of
 from orchestrator.domain.egress import Unreadable
-from orchestrator.domain.grants import door_name, egress_of, folder_of, session_for
+from orchestrator.domain.grants import egress_of, session_for
 from orchestrator.domain.plan import WAKES
 from orchestrator.domain.push_demand import tightened
 from orchestrator.domain.run import Cause, Exit, Run, RunEvent, RunState, Trigger, after, changed
 from orchestrator.domain.task import Task, TaskStatus
-from orchestrator.domain.team import Agent, Engagement
-from orchestrator.ports import Assignment, RunRecord, Sandbox, SandboxSpec, Start
+from orchestrator.ports import RunRecord, Sandbox, SandboxSpec
+from orchestrator.runner.assigning import assign
+from orchestrator.runner.order import EARLIER_RUNS, Order, PreparationFailed
 from orchestrator.runner.planting import plant, whose_honeytokens
 from orchestrator.runner.world import World
 
 log = structlog.get_logger()
-
-CLONE = """\
-set -eu
-if [ -d "$DIR/.git" ]; then
-  git -C "$DIR" fetch --quiet --prune origin
-else
-  git clone --quiet --no-tags --branch "$BASE" -- "$URL" "$DIR"
-fi
-"""
-CLONE_TIMEOUT_S = 600.0
-PASSES = re.compile(
-    r"returned error: 5\d\d|could not resolve|failed to connect|connection (refused|reset|timed out)"
-    r"|early eof|unexpected disconnect|operation timed out|empty reply",
-    re.IGNORECASE,
-)
-"""What git says when the way to the repository is broken now, and not the request wrong."""
-ANY_FILE = 'IFS=; for each in $0; do [ -f "$each" ] && exit 0; done; exit 1'
-"""Whether a file fits the pattern."""
-EARLIER_RUNS = 50
-
-
-class PreparationFailed(SandgateError):
-    """The run can't be prepared, and another try would not help. The message is its evidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a run is prepared from."""
-
-    run: Run
-    task: Task
-    agent: Agent
-    engagement: Engagement
-    walls: Mapping[str, Any] = field(default_factory=dict)
-    """What is known of the walls that it runs behind: the posture's report."""
 
 
 async def prepare(world: World, order: Order) -> None:
@@ -81,7 +42,7 @@ async def prepare(world: World, order: Order) -> None:
     try:
         order = replace(order, run=await _told_egress(world, order))
         sandbox = await _sandbox(world, order, token)
-        start = await _harness(world, order, sandbox, token)
+        start = await assign(world, order, sandbox, token)
         command = await world.sandboxes.start(sandbox, start.argv, env=start.env, cwd=start.cwd)
     except Unavailable:
         await clear(world, run)
@@ -199,88 +160,7 @@ async def _lender(world: World, task: Task) -> Run | None:
         return None
 
 
-async def _harness(world: World, order: Order, sandbox: Sandbox, token: str) -> Start:
-    harness = world.harnesses.get(order.run.harness)
-    if harness is None:
-        known = ", ".join(sorted(world.harnesses))
-        raise PreparationFailed(
-            f"the harness {order.run.harness!r} is not known here ({known} are)"
-        )
-    workdir = await _clone(world, order.task, sandbox, token)
-    earlier = await _earlier(world, order.run, sandbox, workdir)
-    briefing = await _briefing(world, order, earlier)
-    start = harness.start(
-        Assignment(
-            model=order.run.model,
-            system=briefing.system,
-            prompt=briefing.follow_up or briefing.prompt,
-            entrance=world.entrance,
-            run_token=token,
-            workdir=workdir,
-            dialect=world.dialects.get(order.run.model.partition(":")[0], ""),
-            resume=earlier.conversation if earlier else "",
-            env={
-                **environment_of(authorship_of(order.agent, order.run), order.run),
-                **world.egress.way_out(token),
-            },
-        )
-    )
-    for path, content in start.files.items():
-        await world.sandboxes.write(sandbox, path, content)
-    return start
-
-
-async def _earlier(world: World, run: Run, sandbox: Sandbox, workdir: str) -> Run | None:
-    """The run whose conversation goes on: its file must still be on the task's disk."""
-    earlier = to_go_on_with(run, await world.runs.recent(EARLIER_RUNS, run.task))
-    if earlier is None:
-        return None
-    pattern = world.harnesses[run.harness].kept_at(earlier.conversation, workdir)
-    found = await world.sandboxes.execute(sandbox, ["sh", "-c", ANY_FILE, pattern])
-    if found.exit_code != 0:
-        return None
-    # Known before the harness says it: one that can't read its conversation says nothing, and the
-    # next run must not try the same again.
-    await world.amend(run.id, lambda r: changed(r, conversation=earlier.conversation))
-    return earlier
-
-
 async def _authorship(world: World, order: Order) -> Authorship:
     """Its own commits, and those that the task's runs before may have left on the disk."""
     before = await world.runs.recent(EARLIER_RUNS, order.run.task)
     return authorship_of(order.agent, order.run, [run.id for run in before])
-
-
-async def _clone(world: World, task: Task, sandbox: Sandbox, token: str) -> str:
-    if not task.repository:
-        return "/workspace"
-    workdir = f"/workspace/{folder_of(task.repository)}"
-    done = await world.sandboxes.execute(
-        sandbox,
-        ["sh", "-c", CLONE],
-        env={
-            "SANDGATE_RUN_TOKEN": token,
-            "URL": f"{world.entrance}/git/{door_name(task.repository)}",
-            "BASE": task.base_branch,
-            "DIR": workdir,
-        },
-        timeout_s=CLONE_TIMEOUT_S,
-    )
-    if done.exit_code != 0:
-        what = f"git could not clone {task.repository} at {task.base_branch}"
-        why = f"{what} (exit {done.exit_code}): {done.output.strip()[-600:]}"
-        raise Unavailable(why) if PASSES.search(done.output) else PreparationFailed(why)
-    return workdir
-
-
-async def _briefing(world: World, order: Order, earlier: Run | None) -> Briefing:
-    return brief(
-        agent=order.agent,
-        engagement=order.engagement,
-        task=order.task,
-        thread=await world.tracker.thread(order.task.id),
-        memories=await world.tracker.memories(order.task.project, order.agent.bot),
-        trigger=order.run.trigger,
-        since=earlier.created_at if earlier else None,
-        internet=world.egress.reaches(order.run.id),
-    )

@@ -101,11 +101,18 @@ async def push_arrived(world: World, run: RunId) -> None:
 
 async def _put_away(world: World, run: Run) -> None:
     """The sandbox is removed and its disk unmounted; a frozen one stays for whoever looks into it."""
+    await world.servers.end_of(run.id)
     if world.freezes.of(run.id):
         await world.sandboxes.freeze(run.id)
         return
     await world.sandboxes.kill(run.id)
     await world.disks.release(run.task)
+
+
+async def _attach_servers(world: World, run: Run, item: str) -> None:
+    for number, file in enumerate(world.servers.said_by(run.id), start=1):
+        server = file.name.removeprefix(f"{run.id}.").partition(".")[0]
+        await world.tracker.attach(item, f"server-{server}-{number}.log", file)
 
 
 async def _judge(world: World, run: Run) -> Run:
@@ -183,6 +190,7 @@ async def _record(world: World, run: Run) -> Run:
     await world.tracker.attach(item, "transcript.jsonl", await write_transcript(world, run, lines))
     if (output := world.outputs.path(run.id)).exists():
         await world.tracker.attach(item, "output.log", output)
+    await _attach_servers(world, run, item)
     await attach_attestations(world, run)
     if (packet := packet_path(world, run)).exists():
         await world.tracker.attach(item, "review-packet.md", packet)

@@ -29,7 +29,7 @@ from orchestrator.runner.doings import Doings
 from orchestrator.runner.freezes import Freezes
 from orchestrator.runner.live import Live
 from orchestrator.runner.outputs import Outputs
-from orchestrator.runner.ports import Door, Egress, NoEgress
+from orchestrator.runner.ports import Door, Egress, NoEgress, NoServers, Servers
 
 OWN = "phase"
 """The kind of event that is ours; a harness's own lines never have it."""
@@ -90,6 +90,7 @@ class World:
     attested: Callable[[RunId], Sequence[Path]] = lambda _: ()
     """The attestations of a run's pushes, oldest first. Blocking."""
     egress: Egress = field(default_factory=NoEgress)
+    servers: Servers = field(default_factory=NoServers)
     pushes: PushPolicy = field(default_factory=PushPolicy)
     """What is asked of every run's pushes."""
     githosts: GitHosts = field(default_factory=NoGitHosts)
@@ -120,7 +121,7 @@ class World:
 
         It opens that one sandbox and nothing else.
         """
-        return hmac.new(self.execd_key, b"execd:" + run.encode(), hashlib.sha256).hexdigest()
+        return execd_token(self.execd_key, run)
 
     async def amend(self, run: RunId, change: Callable[[Run], Run | None]) -> Run:
         """Read a run, change it, store it; again from the start when someone else was faster.
@@ -195,6 +196,11 @@ class World:
             now = await self.amend(run, lambda r: _with(r, stray))
         self._whole.add(run)
         return now
+
+
+def execd_token(key: bytes, run: RunId) -> str:
+    """See `World.execd_token`."""
+    return hmac.new(key, b"execd:" + run.encode(), hashlib.sha256).hexdigest()
 
 
 def _with(run: Run, stray: Sequence[Event]) -> Run:

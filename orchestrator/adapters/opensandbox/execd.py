@@ -4,6 +4,7 @@ What comes from it was written by an agent, or by whoever took its place: every 
 and an end without an exit code is never taken for success.
 """
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from orchestrator.adapters.opensandbox.http import (
     read_json,
     read_some,
 )
-from orchestrator.ports import Completed
+from orchestrator.ports import Completed, WayIn
 
 PORT = 44772
 PING_S = 2.0
@@ -55,6 +56,11 @@ class Execd:
         self._server = server
         self._path = f"/v1/sandboxes/{sandbox}/proxy/{PORT}"
         self._headers = {"X-EXECD-ACCESS-TOKEN": token}
+
+    def way_in(self, port: int) -> WayIn:
+        """The way to whoever listens on a port inside: through execd, which hands requests on."""
+        url, headers = self._server.reached(f"{self._path}/proxy/{port}")
+        return WayIn(url, {**headers, **self._headers})
 
     async def ping(self) -> None:
         """Return when it answers."""
@@ -123,7 +129,9 @@ class Execd:
         about = json.dumps({"path": path, "mode": int(f"{mode:o}")})
         form = aiohttp.FormData()
         form.add_field("metadata", about, filename="metadata", content_type="application/json")
-        form.add_field("file", content, filename="file", content_type="application/octet-stream")
+        # As a file, which is sent in pieces: large bytes in one would hold the loop.
+        file = io.BytesIO(content)
+        form.add_field("file", file, filename="file", content_type="application/octet-stream")
         async with self._server.call(
             "POST", f"{self._path}/files/upload", data=form, headers=self._headers
         ):

@@ -57,6 +57,10 @@ class Server:
         async with self.call("POST", path, json_body={"expiresAt": at.isoformat()}):
             pass
 
+    def reached(self, path: str) -> tuple[str, Mapping[str, str]]:
+        """The URL of a path, and the headers that it takes, for whoever makes calls of their own."""
+        return self._base + path, self._key
+
     async def answers(self) -> bool:
         """Is the server itself there?"""
         try:

@@ -10,7 +10,7 @@ from orchestrator.adapters.opensandbox import counters
 from orchestrator.adapters.opensandbox.execd import Execd
 from orchestrator.adapters.opensandbox.lifecycle import Lifecycle, Parts
 from orchestrator.domain.verdict import Evidence
-from orchestrator.ports import Completed, Progress, Sandbox, SandboxSpec
+from orchestrator.ports import Completed, Progress, Sandbox, SandboxSpec, WayIn
 
 
 class OpenSandboxes:
@@ -97,6 +97,10 @@ class OpenSandboxes:
     async def read(self, sandbox: Sandbox, path: str, *, limit: int) -> bytes:
         """A file's content. Raises: NotFound, Malformed when it is longer than `limit` bytes."""
         return await self._or_lost(sandbox, self._execd(sandbox).read(path, limit))
+
+    def way_in(self, sandbox: Sandbox, port: int) -> WayIn:
+        """The way to whoever listens on a port of the sandbox's loopback."""
+        return self._execd(sandbox).way_in(port)
 
     async def evidence(self, run: RunId, task: TaskId) -> Evidence:  # noqa: ARG002 - the port's
         """The host's counters for the run's sandbox; works on a dead one while its container is there.

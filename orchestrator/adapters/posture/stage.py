@@ -175,6 +175,7 @@ def _session(number: int, address: str, token: str) -> Session:
         address=address,
         token_sha256=hash_token(token),
         authorship=authorship(_run(number)),
+        trial=True,
     )
 
 

@@ -117,11 +117,13 @@ async def test_output_comes_while_the_command_runs(execd: Daemon) -> None:
 
 
 async def test_a_command_reads_nothing_from_stdin(any_execd: Daemon) -> None:
+    """CASE-96."""
     done = await any_execd.commands.run("readlink /proc/self/fd/0; cat")
     assert (done.exit_code, stdout(done)) == (0, "/dev/null\n")
 
 
 async def test_no_command_inherits_the_token_or_an_open_file(execd: Daemon) -> None:
+    """CASE-96, for whatever starts us."""
     done = await execd.commands.run("env; tr '\\0' '\\n' </proc/self/environ; ls /proc/self/fd")
     assert "EXECD_ACCESS_TOKEN" not in stdout(done)
     assert "a-token-of-the-tests" not in stdout(done)
@@ -197,6 +199,7 @@ async def test_a_command_ends_with_its_own_process_and_spares_what_it_left(execd
 
 
 async def test_what_was_written_before_the_end_is_never_lost(execd: Daemon) -> None:
+    """CASE-95: also what a program kept back until then."""
     for _ in range(20):
         done = await execd.commands.run("seq 3000; echo end >&2")
         assert stdout(done).endswith("\n3000\n")

@@ -2,8 +2,6 @@
 
 import io
 import json
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +10,12 @@ from pathlib import Path
 import httpx2
 import mcp_types
 import pytest
-import uvicorn
 from mcp.server.lowlevel import Server
 from native.events import emitter
 from native.mcp import Gateway
 from native.output import Spill
+
+from tests.servers.asgi import served
 
 
 async def list_tools(_: object, __: object) -> mcp_types.ListToolsResult:
@@ -54,7 +53,7 @@ class Kind:
 
 
 @contextmanager
-def served(kind: Kind) -> Iterator[str]:
+def echoing(kind: Kind) -> Iterator[str]:
     server = Server(
         "echo",
         version="1",
@@ -65,24 +64,8 @@ def served(kind: Kind) -> Iterator[str]:
     app = server.streamable_http_app(
         streamable_http_path="/mcp", stateless_http=kind.stateless, json_response=kind.json_response
     )
-    config = uvicorn.Config(
-        app if kind.modern else OlderOnly(app),
-        host="127.0.0.1",
-        port=0,
-        log_level="error",
-        ws="none",
-    )
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not running.started and time.monotonic() < deadline:
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/mcp"
-    finally:
-        running.should_exit = True
-        thread.join(20)
+    with served(app if kind.modern else OlderOnly(app)) as url:
+        yield url
 
 
 @pytest.mark.parametrize(
@@ -99,7 +82,7 @@ def served(kind: Kind) -> Iterator[str]:
 def test_the_sdk_s_server_understands_us(tmp_path: Path, kind: Kind) -> None:
     """CASE-70."""
     out = io.BytesIO()
-    with served(kind) as url, httpx2.Client(trust_env=False, timeout=20) as client:
+    with echoing(kind) as url, httpx2.Client(trust_env=False, timeout=20) as client:
         gateway = Gateway(url, client, emitter(out), Spill(tmp_path))
         tools = gateway.connect()
         assert [tool["name"] for tool in tools] == ["echo"]

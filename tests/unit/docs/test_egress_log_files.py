@@ -16,7 +16,7 @@ from tests.servers.log import signer
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "egress-log-files.md").read_text()
 DECIDED = Decided(
-    "http", "x", Deny("x"), Whose(RunId("x"), "x", "x", "x", "x"),
+    "http", "x", Deny("x"), Whose(RunId("x"), "x", "x", "x", "x", "x"),
     request=Request("x", "x", "x", 1, "x", "x"), rule="x", key="x",
 )  # fmt: skip
 OUTCOME = Outcome(1, "x", traffic=Traffic(1, 1, 1, "x", "x", 1, "x", 1))

@@ -28,7 +28,7 @@ def handle(tmp_path: Path) -> Iterator[int]:
         yield file.fileno()
 
 
-async def waited_for(disk: LoopDisk, handle: int) -> bool:
+async def waited_for(disk: LoopDisk, handle: int, *, alone: bool = False) -> bool:
     """Whether it was waited for in the loop; else it was beside it, and is over now, too."""
     loop = asyncio.get_running_loop()
     over: asyncio.Future[OSError | None] = loop.create_future()
@@ -36,7 +36,7 @@ async def waited_for(disk: LoopDisk, handle: int) -> bool:
     def done(error: OSError | None) -> None:
         loop.call_soon_threadsafe(over.set_result, error)
 
-    if disk.sync(handle, done):
+    if disk.sync(handle, done, alone=alone):
         return True
     async with asyncio.timeout(5):
         assert await over is None
@@ -49,6 +49,14 @@ async def test_a_lone_line_is_waited_for_at_once_and_the_next_ones_beside_the_lo
     disk = LoopDisk(Clock(1, 1, 1 + LONE_S / 2, 2, 2))
     ways = [await waited_for(disk, handle) for _ in range(3)]
     assert ways == [True, False, True]
+
+
+async def test_one_that_holds_up_nobody_is_waited_for_at_once_however_soon_it_comes(
+    handle: int,
+) -> None:
+    disk = LoopDisk(Clock(1, 1, 1 + LONE_S / 2, 1 + LONE_S / 2, 1 + LONE_S / 2))
+    ways = [await waited_for(disk, handle, alone=alone) for alone in (True, True, False)]
+    assert ways == [True, True, False]
 
 
 async def test_a_disk_that_was_slow_no_longer_keeps_the_loop_waiting_until_it_is_trusted_again(

@@ -4,11 +4,14 @@ import contextlib
 import re
 import socket
 import time
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
 ANSWER_S = 5.0
 MORE_S = 0.3
 """After an answer that is whole in itself another one would come at once."""
+PUSH_S = 30.0
+"""What judges pushes may have to be started first, on a machine that has much else to do."""
 MOST_BYTES = 1 << 20
 Found = tuple[str, str]
 """A word, and what it rests on."""
@@ -54,8 +57,14 @@ def says(host: str, port: int, payload: str, text: str) -> Found:
 
 def pushes(host: str, port: int, payload: str, ref: str) -> Found:
     """Send a push of one ref: `refused` or `accepted`, as git's report says; else the status."""
+    report = re.compile(rb"(ok|ng) " + re.escape(ref.encode()) + rb"[ \n]")
+
+    def is_whole(answer: bytes) -> bool:
+        """The door says now and then that it is still at it; only its report ends that."""
+        return bool(report.search(answer)) or not answer.startswith(b"HTTP/1.1 200")
+
     try:
-        answer, _ = exchange(host, port, payload.encode("latin-1"))
+        answer, _ = exchange(host, port, payload.encode("latin-1"), PUSH_S, is_whole)
     except OSError as error:
         return "closed", str(error)
     told = answer.partition(b"\r\n\r\n")[2]
@@ -87,10 +96,16 @@ def clock(host: str, port: int, payload: str, patience_s: float) -> Found:
     return "right" if right else "wrong", f"{before - there:+.1f} s to {after - there:+.1f} s"
 
 
-def exchange(host: str, port: int, payload: bytes) -> tuple[bytes, bool]:
+def exchange(
+    host: str,
+    port: int,
+    payload: bytes,
+    patience_s: float = ANSWER_S,
+    is_whole: Callable[[bytes], bool] = bool,
+) -> tuple[bytes, bool]:
     """What comes back until the other side ends it or falls silent; and whether it ended it."""
     answer = b""
-    with socket.create_connection((host, port), timeout=ANSWER_S) as one:
+    with socket.create_connection((host, port), timeout=patience_s) as one:
         with contextlib.suppress(OSError):  # it may be answered, and ended, before all is sent
             one.sendall(payload)
         try:
@@ -99,7 +114,7 @@ def exchange(host: str, port: int, payload: bytes) -> tuple[bytes, bool]:
                 if not piece:
                     return answer, True
                 answer += piece
-                one.settimeout(MORE_S)
+                one.settimeout(MORE_S if is_whole(answer) else patience_s)
         except TimeoutError:
             return answer, False
         except OSError:
