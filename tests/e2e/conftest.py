@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.ports.sandboxes import STDIO
 from tests.e2e.house import House, Wanted, open_house
 from tests.servers.alerts import Alerts, alerts_server
 
@@ -26,6 +27,6 @@ def house(tmp_path_factory: pytest.TempPathFactory, alerts: Alerts) -> Iterator[
     folder = tmp_path_factory.mktemp("house")
     hook = folder / "alerts.url"
     hook.write_text(f"{alerts.url}\n")
-    wanted = Wanted(settings={"SANDGATE_ALERTS__URL_FILE": str(hook)})
+    wanted = Wanted(harnesses=(STDIO,), settings={"SANDGATE_ALERTS__URL_FILE": str(hook)})
     scenario = Path(__file__).with_name("scenario.yaml")
     yield from open_house(folder / "home", FILES, scenario, wanted)

@@ -32,7 +32,7 @@ from orchestrator.stack.up import bring_up
 from orchestrator.stack.wiring import Wishes, address_of
 
 SANDGATE = Path(sys.executable).with_name("sandgate")
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 SCRIPTED = "{scripted model}"
 
 

@@ -19,16 +19,19 @@ class Placed(Protocol):
 
 def decide(house: Placed, task: str, action: str, comment: str = "") -> None:
     """Comment on the task, if there is anything to say, then do the workflow action."""
-    token = polarion_token(house.here).read_text()
-    url = f"http://{LOOPBACK}:{house.here.ports.polarion}/polarion/rest/v1"
 
     async def act() -> None:
         async with aiohttp.ClientSession(trust_env=False) as http:
-            client = PolarionClient(
-                http, url, lambda _method, _url: {"Authorization": f"Bearer {token}"}
-            )
+            client = polarion_of(house, http)
             if comment:
                 await client.comments.add(task, Text(comment), title="From your supervisor")
             await client.items.update(task, workflow_action=action)
 
     asyncio.run(act())
+
+
+def polarion_of(house: Placed, http: aiohttp.ClientSession) -> PolarionClient:
+    """Its Polarion, as those see it who may do everything there."""
+    token = polarion_token(house.here).read_text()
+    url = f"http://{LOOPBACK}:{house.here.ports.polarion}/polarion/rest/v1"
+    return PolarionClient(http, url, lambda _method, _url: {"Authorization": f"Bearer {token}"})

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import httpx
 
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.stack import egress_proxy
 from orchestrator.stack.services import LOOPBACK
 from tests.e2e.completeness import accounts
@@ -41,7 +42,7 @@ def wanted(web: WebAuthority) -> Wanted:
         "SANDGATE_EGRESS__UPSTREAM_CA": str(web.file),
         "SANDGATE_RUNS__PARALLEL": "24",
     }
-    return Wanted(settings=given)
+    return Wanted(harnesses=(STDIO,), settings=given)
 
 
 def tried(house: House, web: WebAuthority, sandboxes: int, attempts: int) -> Result:

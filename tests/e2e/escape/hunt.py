@@ -7,8 +7,9 @@ import base64
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Protocol
 
-from tests.e2e.escape.agent import Agent
+from tests.e2e.house import Inside
 
 IN_FILES = """
 cat > /tmp/patterns <<'END'
@@ -90,8 +91,20 @@ def secret_parts(content: bytes) -> list[bytes]:
     return lines[:-1] or lines
 
 
-def hunt(agent: Agent, secrets: Iterable[bytes]) -> list[str]:
-    """Where in its sandbox the agent finds one of them: paths, and `PID what` of processes."""
+class Inhabitant(Protocol):
+    """Who lives in a sandbox."""
+
+    def do(self, script: str) -> Inside:
+        """Have a script run in it."""
+        ...
+
+    def python(self, program: str) -> Any:
+        """Have a Python program run in it, and read the JSON that it prints."""
+        ...
+
+
+def hunt(agent: Inhabitant, secrets: Iterable[bytes]) -> list[str]:
+    """Where in its sandbox it finds one of them: paths, and `PID what` of processes."""
     patterns = [pattern_of(form) for secret in secrets for form in forms_of(secret)]
     files = agent.do(IN_FILES.replace("@PATTERNS@", "\n".join(patterns)))
     program = f"PATTERNS = {json.dumps(patterns)!r}\n{IN_PROCESSES}"

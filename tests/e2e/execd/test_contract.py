@@ -21,6 +21,8 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 
+ORPHANS = "cat /proc/[0-9]*/stat 2>/dev/null | grep -c '(orphan)'"
+
 
 def out(done: Execution) -> str:
     return "".join(message.text for message in done.logs.stdout)
@@ -181,11 +183,17 @@ async def test_kill_all_leaves_execd_answering(sandbox: Sandbox) -> None:
 
 async def test_orphans_are_reaped(sandbox: Sandbox) -> None:
     """CASE-78."""
-    await run(sandbox, "for i in $(seq 30); do (setsid sleep 0.1 >/dev/null 2>&1 &); done")
+    born = await run(
+        sandbox,
+        "ln -sf $(command -v sleep) /tmp/orphan;"
+        " for i in $(seq 30); do (setsid /tmp/orphan 3 >/dev/null 2>&1 &); done;"
+        f" sleep 0.5; rm /tmp/orphan; {ORPHANS}",
+    )
+    assert out(born) == "30\n"
 
     async def none_left() -> bool:
-        done = await run(sandbox, "cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z '")
-        return out(done) == "0\n"
+        """Neither alive nor dead and waited for by nobody."""
+        return out(await run(sandbox, ORPHANS)) == "0\n"
 
     await until(none_left)
 
@@ -253,6 +261,7 @@ async def test_a_server_inside_is_reached_through_execd(sandbox: Sandbox) -> Non
                 return answer.status == 200 and b"Directory listing" in await answer.read()
 
         await until(served)
+        assert await served()
     await swept(sandbox)
 
 

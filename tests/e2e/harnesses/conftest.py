@@ -8,6 +8,7 @@ import pytest
 from tests.e2e.conftest import FILES
 from tests.e2e.harnesses.hostile import HOSTILE
 from tests.e2e.harnesses.rows import (
+    CALL_TIMEOUT_S,
     CLAUDE_CODE,
     CODEX,
     NOWHERE,
@@ -18,6 +19,7 @@ from tests.e2e.harnesses.rows import (
     begin,
     scenario,
 )
+from tests.e2e.harnesses.toolyard import Yard, open_yard
 from tests.e2e.house import SCRIPTED, House, Wanted, open_house
 
 PRICED = (
@@ -52,6 +54,7 @@ def lodge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         },
         settings={
             "MODELS__PRICES": str(prices),
+            "ENTRANCE__CALL_TIMEOUT_S": str(CALL_TIMEOUT_S),
             "MODELS__SILENCE_S": str(SILENCE_S),
             "RUNS__PARALLEL": "16",
         },
@@ -64,6 +67,13 @@ def early(lodge: House, request: pytest.FixtureRequest) -> Begun:
     """The tasks of the rows that take longest: at work while all other tests of this folder run."""
     cases = [case for case in wanted_in(request.session) if case[1].early]
     return begun_at(lodge, cases)
+
+
+@pytest.fixture(scope="package")
+def yard(lodge: House, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
+    """MCP servers for its agents."""
+    with open_yard(lodge, tmp_path_factory.mktemp("yard")) as yard:
+        yield yard
 
 
 @pytest.fixture(scope="package")

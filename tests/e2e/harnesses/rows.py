@@ -7,15 +7,16 @@ real sandbox. How to use it (see `test_rows.py`):
 - the fixture `begun` has an agent for each row that is to be tried, so that all of them, of all
   harnesses, are played side by side, and holds their tasks; those that take longest are under way
   from the folder's first test on;
-- `row.check(run)` says whether the run ended as it must.
+- `row.assert_ended(run)` says whether the run ended as it must.
 
 A row that only one harness has goes into `ROWS` too, with its name in `only`.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from orchestrator.stack.scripted.entries import Mishap
@@ -27,6 +28,10 @@ SILENCE_S = 6
 """So long the lodge lets a provider be silent."""
 UNSEEN_USD = Decimal("0.05")
 """What may pass between two looks at a stream, of a model that ignores the limit it was given."""
+CALL_TIMEOUT_S = 15
+"""So long the lodge waits for a tool."""
+TOOLS = Path(__file__).with_name("tools.yaml")
+"""The conversations of `test_tools`."""
 NOWHERE = "127.0.0.1:9"
 """Nobody listens there."""
 
@@ -56,6 +61,8 @@ CODEX = Program(
     model="gpt-5.6-terra",
     command="/opt/harness/codex/",
 )
+CODEX_WITH_TOOLS = replace(CODEX, short="codex-tools", model="gpt-5.5")
+"""Codex gives this model its tools one by one; newer ones, and the table's, write scripts that call them."""
 
 NATIVE = tuple(
     Program(
@@ -104,7 +111,7 @@ class Row:
     early: bool = False
     """Whether it uses all its retries: it is begun before any other test, and looked at last."""
 
-    def check(self, run: Mapping[str, Any]) -> None:
+    def assert_ended(self, run: Mapping[str, Any]) -> None:
         """Fail unless the run ended as the row says."""
         assert how(run) == (self.outcome, self.cause), whole(run)
         model = run["evidence"].get("model") or {}
@@ -180,7 +187,7 @@ ROWS: tuple[Row, ...] = (
 def scenario() -> str:
     """What the lodge's model plays: a conversation for each row, and those of `scenes`."""
     played = "".join(_conversation(row) for row in ROWS)
-    return f"scenario: 1\nconversations:\n{played}{SCENES}{REST}"
+    return f"scenario: 1\nconversations:\n{played}{TOOLS.read_text()}{SCENES}{REST}"
 
 
 def _conversation(row: Row) -> str:

@@ -1,25 +1,28 @@
 """Work that is sent back goes on in the same conversation, where there still is one."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.e2e.harnesses import scenes
-from tests.e2e.harnesses.rows import CLAUDE_CODE, CODEX, NATIVE, Program, how, whole
+from tests.e2e.harnesses.rows import (
+    CLAUDE_CODE,
+    CODEX,
+    CODEX_WITH_TOOLS,
+    NATIVE,
+    Program,
+    how,
+    whole,
+)
 from tests.e2e.house import House
 from tests.e2e.supervisor import decide
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
-
-WITH_TOOLS = replace(CODEX, short="codex-tools", model="gpt-5.5")
-"""Codex gives this model its tools one by one; newer ones, and the table's, write scripts that call them."""
 
 
 def short(program: Program) -> str:
     return program.short
 
 
-@pytest.mark.parametrize("program", [CLAUDE_CODE, CODEX, WITH_TOOLS, NATIVE[0]], ids=short)
+@pytest.mark.parametrize("program", [CLAUDE_CODE, CODEX, CODEX_WITH_TOOLS, NATIVE[0]], ids=short)
 def test_what_is_sent_back_goes_on_in_the_same_conversation(lodge: House, program: Program) -> None:
     first, second = scenes.sent_back(lodge, program)
     assert (second["outcome"], second["trigger"]) == ("asked", "sent_back"), whole(second)

@@ -34,4 +34,4 @@ TRIED = [
 
 @pytest.mark.parametrize(("program", "row"), TRIED)
 def test_a_run_ends_as_its_row_says(lodge: House, begun: Begun, program: Program, row: Row) -> None:
-    row.check(lodge.ended(begun[program.short, row.name], PATIENCE_S))
+    row.assert_ended(lodge.ended(begun[program.short, row.name], PATIENCE_S))

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from orchestrator.adapters.opensandbox.blueprint import PROGRAM_LABELS, program_in
+from orchestrator.ports.sandboxes import STDIO
 from orchestrator.stack import engine
 from orchestrator.stack.content import copy_content
 from orchestrator.stack.engine import Engine
@@ -51,7 +52,7 @@ def builder(docker: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         engine=docker,
         name=name_of(home),
         cache=home / "cache",
-        harnesses=tuple(HARNESS_PROGRAMS),
+        harnesses=(*HARNESS_PROGRAMS, STDIO),
         source=home / "images",
     )
     yield made
@@ -128,8 +129,8 @@ def test_a_harness_adds_its_program_and_changes_nothing_else(
     store: ImageStore, tags: ImageTags
 ) -> None:
     below = store.client.images.get(tags.sandbox).attrs
-    for tag in tags.by_harness.values():
-        image = store.client.images.get(tag).attrs
+    for harness in HARNESS_PROGRAMS:
+        image = store.client.images.get(tags.by_harness[harness]).attrs
         layers = image["RootFS"]["Layers"]
         assert layers[: len(below["RootFS"]["Layers"])] == below["RootFS"]["Layers"]
         assert len(layers) <= len(below["RootFS"]["Layers"]) + 1

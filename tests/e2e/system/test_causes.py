@@ -11,6 +11,8 @@ from typing import Any
 import docker
 import pytest
 
+from entrance.session import TaskId
+from orchestrator.adapters.disk_names import slug
 from tests.e2e.escape.agent import BOMB, Agent, obeying
 from tests.e2e.house import House
 
@@ -50,7 +52,9 @@ def end_of(agent: Agent, *, let_go: bool = True) -> dict[str, Any]:
     run = agent.house.ended(str(agent.run["task"]))
     assert f"sandbox-{agent.run['sandbox']}" not in agent.house.containers()
     assert not [name for name in volumes(agent.engine) if str(agent.run["id"]) in name]
-    assert not [line for line in mounts() if str(agent.item) in line]
+    disk = agent.house.here.home / "tasks" / slug(TaskId(agent.run["task"]))
+    assert (disk / "disk.img").is_file()
+    assert not (disk / "mount").is_mount()
     assert zombies() == []
     return run
 
@@ -104,10 +108,6 @@ def test_a_last_word_from_a_harness_that_goes_on_is_no_success(
 
 def volumes(engine: docker.DockerClient) -> list[str]:
     return [str(volume.name) for volume in engine.volumes.list()]
-
-
-def mounts() -> list[str]:
-    return Path("/proc/self/mountinfo").read_text().splitlines()
 
 
 def zombies() -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.house import House
+from tests.e2e.supervisor import decide
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
@@ -59,13 +60,18 @@ def test_a_write_is_held_allowed_made_once_and_its_task_goes_on(house: House) ->
     assert house.verified().finding is None
 
 
-def test_a_standing_rule_lets_the_next_one_through_and_a_re_hire_keeps_it(house: House) -> None:
+def test_a_standing_rule_lets_the_next_one_through_and_is_there_for_who_is_hired_again(
+    house: House,
+) -> None:
     house.hire("clerk", tools=TOOLS)
     first = house.task("SAY IT", agent="clerk")
     house.ended(first)
     item = held(house, first)
     made = house.sandgate("approvals", "rule", item["id"], "--until", "2099-12-31", "--json").stdout
     assert json.loads(made)["approval"]["state"] == "released"
+    listed = house.runner.get("/api/engagements")
+    first_engagement = next(one["id"] for one in listed if one["agent"] == "clerk")
+    decide(house, first_engagement, "end")
     house.hire("clerk", tools=TOOLS)
     second = house.task("SAY IT", "Again.", agent="clerk")
     house.ended(second)

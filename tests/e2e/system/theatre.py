@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import httpx
 
 from orchestrator.adapters.polarion import PolarionClient
 from orchestrator.cli.client import Runner
@@ -17,6 +16,7 @@ from orchestrator.settings import inherited_environment
 from orchestrator.stack.installation import Installation
 from orchestrator.stack.services import LOOPBACK, polarion_token
 from tests.e2e.house import SANDGATE
+from tests.e2e.served import served_to
 
 CASTS: Mapping[str, Sequence[str]] = {
     "native, Anthropic": (),
@@ -67,17 +67,7 @@ class Theatre:
 
     def served(self, item: str) -> Sequence[Mapping[str, Any]]:
         """What the scripted model says it served to the runs of a work item."""
-        here = self.here
-        answer = httpx.get(
-            f"http://{LOOPBACK}:{here.ports.model}/served/answers",
-            params={"item": item},
-            headers={"x-api-key": (here.keys / "model.key").read_text()},
-            timeout=30,
-            trust_env=False,
-        )
-        answer.raise_for_status()
-        found: Sequence[Mapping[str, Any]] = answer.json()["answers"]
-        return found
+        return served_to(self.here, item)
 
 
 async def _attached(here: Installation, record: str) -> Mapping[str, bytes]:
