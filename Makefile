@@ -6,6 +6,9 @@ SHELL := /bin/sh
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -p no:cacheprovider -q
 
+# The tests start hundreds of Python programs; one whose bytecode is kept starts in a third of the time.
+unexport PYTHONDONTWRITEBYTECODE
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -43,7 +46,7 @@ unit: env ## pure decisions, in seconds
 component: env ## real sockets, real git, real PocketBase; no Docker
 	$(PYTEST) -n 2 tests/component
 
-conformance: env ## the public MCP conformance suite, through the gateway; its programs come from npm, once
+conformance: env ## the public MCP conformance suite, both sides of the gateway; its programs come from npm, once
 	@$(BIN)/python -m tests.conformance.programs
 	$(PYTEST) tests/conformance
 
