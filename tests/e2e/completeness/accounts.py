@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from tests.e2e.completeness.book import COUNTED, NOT_DECIDED, UNRECORDED, Book, Told
+from tests.e2e.completeness.book import COUNTED, NOT_DECIDED, UNRECORDED, Book, Line, Told
 from tests.e2e.completeness.load import AT_THE_PROXY, model_sha256
 
 ALLOWED = frozenset({"http", "https", "tool", "tool-misused", "model", "fetch"})
@@ -20,7 +20,7 @@ def wrong_with(
     served: Sequence[str],
     killed: Sequence[datetime],
 ) -> list[str]:
-    """What doesn't agree, in sentences. `killed`: when the runner was, and the proxy."""
+    """What doesn't agree, in sentences. `killed`: when the runner was dead, and then the proxy."""
     every = {attempt: kind for one in crowd for attempt, (kind, _) in one.answers.items()}
     unrecorded = {
         attempt
@@ -101,7 +101,11 @@ def _of_served(book: Book, served: Sequence[str], every: Mapping[str, str]) -> I
 
 
 def _of_outcomes(book: Book, killed_last: datetime, unrecorded: Collection[str]) -> Iterator[str]:
-    """One of each; none is missing of what was let out after the last kill."""
+    """One of each; none is missing of what was let out after the last kill.
+
+    What the killed proxy had told may have been read, and so recorded, when it was dead already.
+    """
+    dead = set(_tellers(book, killed_last))
     for of, lines in book.outcomes.items():
         if len(lines) > 1:
             yield f"record {of} has {len(lines)} outcomes"
@@ -109,8 +113,20 @@ def _of_outcomes(book: Book, killed_last: datetime, unrecorded: Collection[str])
         for line in lines:
             if line["decision"] == "allow" and line["seq"] not in book.outcomes:
                 at = datetime.fromisoformat(line["at"])
-                if at > killed_last and attempt not in unrecorded:
+                if at > killed_last and attempt not in unrecorded and _teller(line) not in dead:
                     yield f"{attempt}: record {line['seq']} of {at} has no outcome"
+
+
+def _tellers(book: Book, until: datetime) -> Iterator[str]:
+    """The processes that had something recorded by then through another's hands."""
+    for line in (line for lines in book.decided.values() for line in lines if "key" in line):
+        if datetime.fromisoformat(line["at"]) <= until:
+            yield _teller(line)
+
+
+def _teller(line: Line) -> str:
+    """Whose record it is, by the key that it gave it (`proxy.recorder`); "" for the runner's own."""
+    return str(line.get("key", "")).partition("-")[0]
 
 
 def without_outcome(book: Book) -> int:

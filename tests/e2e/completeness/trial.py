@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import time
 from collections.abc import Mapping
@@ -84,7 +85,13 @@ def _kill(house: House, counting: Canary, expected: int, patience_s: float) -> l
 
 
 def _killed(pid: int) -> datetime:
-    os.kill(pid, signal.SIGKILL)
+    """When it was dead: a process may go on for a moment after it was sent the signal."""
+    process = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        select.select([process], [], [], PATIENCE_S)
+    finally:
+        os.close(process)
     return datetime.now(UTC)  # noqa: TID251 - it is compared with the log's
 
 

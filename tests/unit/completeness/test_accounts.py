@@ -98,6 +98,14 @@ def test_whatever_does_not_agree_is_found(spoilt: Callable[[Lines], Lines]) -> N
     assert found(spoilt(log()))
 
 
+def test_what_a_killed_proxy_had_told_needs_no_outcome_however_late_it_was_recorded() -> None:
+    late = "http://canary.example/attempts/s00n00007"
+    before = {**log()[0], "at": AT.isoformat()}
+    lines = [before, *log()[1:]]
+    assert found([*lines, decided(10, "egress", url=late, key="k-3")]) == []
+    assert found([*lines, decided(10, "egress", url=late, key="another-1")])
+
+
 def test_whoever_came_to_the_canary_was_decided_before() -> None:
     assert found(log(), {"s00n00001": 1})
     assert found(log(), {"s00n00001": 3, "s00n00007": 3})
