@@ -1,9 +1,10 @@
 """Who asks: a run token and the address that it comes from, checked together before anything else.
 
 The token is looked for where clients put one: `Authorization: Bearer`, the password of
-`Authorization: Basic` (git), `x-api-key`, `x-goog-api-key`, and on Google's paths `?key=`, as some of
-its clients do (no query is ever passed on, logged or recorded with it). The address is the
-peer of the TCP connection; no header can change it.
+`Authorization: Basic` (git), `Authorization: token` (GitHub's libraries), `private-token` (GitLab's),
+`x-api-key`, `x-goog-api-key`, and on Google's paths `?key=`, as some of its clients do (no query is ever
+passed on, logged or recorded with it). The address is the peer of the TCP connection; no header can
+change it.
 """
 
 import base64
@@ -41,7 +42,8 @@ CLOSED = "The token that the request shows opens nothing from here."
 KEY_IN_QUERY = re.compile(r"/model/[^/]+/v1[^/]*/models/.*")
 """Paths, Google's, where the token may stand in the query, as `key`."""
 
-_KEY_HEADERS = ("x-api-key", "x-goog-api-key")
+_KEY_HEADERS = ("x-api-key", "x-goog-api-key", "private-token")
+_BARE_SCHEMES = frozenset({"bearer", "token"})
 
 
 class OpenSessions(Sessions, Addresses, Protocol):
@@ -56,7 +58,7 @@ def tokens_shown(headers: CIMultiDictProxy[str]) -> frozenset[str]:
     shown = [value.strip() for name in _KEY_HEADERS for value in headers.getall(name, ())]
     for value in headers.getall(hdrs.AUTHORIZATION, ()):
         scheme, _, rest = value.strip().partition(" ")
-        if scheme.lower() == "bearer":
+        if scheme.lower() in _BARE_SCHEMES:
             shown.append(rest.strip())
         elif scheme.lower() == "basic":
             shown.append(_basic_password(rest.strip()))

@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 from yarl import URL
 
 from entrance.answers import refusal
+from entrance.backend.addresses import Way
 from entrance.backend.headers import back, onward
 from entrance.decision import Allow, Decision, Deny
 from entrance.errors import Forbidden, Malformed, NotFound
@@ -50,7 +51,7 @@ class _Going:
     """A request that was allowed, and what is seen of its answer."""
 
     method: str
-    url: str
+    way: Way
     headers: dict[str, str]
     body: bytes = field(repr=False)
     secret: SecretHeaders = field(repr=False)
@@ -88,7 +89,8 @@ class BackendCounter:
         target = request.raw_path.removeprefix(BACKEND)
         if target == request.raw_path:  # in another form than the one that is judged
             return await self._refuse(request, _ODD, HTTPStatus.BAD_REQUEST)
-        url = session.backend.url.rstrip("/") + target
+        base = session.backend.url.rstrip("/")
+        way = Way(f"{request.scheme}://{request.host}{BACKEND}", base, url := base + target)
         try:
             body = await read_body(request, BODY_BYTES)
             if found := self._watch.look(session, body):
@@ -100,12 +102,12 @@ class BackendCounter:
             return await self._refuse(request, str(refused), refused.status, url)
         except (Forbidden, NotFound, Malformed) as error:
             return await self._refuse(request, str(error), url=url)
-        going = _Going(request.method, url, onward(request.headers), body, secret)
+        going = _Going(request.method, way, onward(request.headers), body, secret)
         return await self._sent(session, going, request.path)
 
     async def _sent(self, session: Session, going: _Going, path: str) -> web.Response:
         """Record it, send it on, and say what came of it, however that ends."""
-        seq = await self._record(session, going.method, going.url, Allow())
+        seq = await self._record(session, going.method, going.way.asked, Allow())
         try:
             return await self._answered(going, path)
         finally:
@@ -116,7 +118,7 @@ class BackendCounter:
         try:
             async with self._http.request(
                 going.method,
-                URL(going.url, encoded=True),  # the very one that was judged
+                URL(going.way.asked, encoded=True),  # the very one that was judged
                 data=BytesIO(going.body) if going.body else None,
                 headers={**going.headers, **going.secret},
                 skip_auto_headers=(hdrs.CONTENT_TYPE, hdrs.USER_AGENT),
@@ -135,7 +137,7 @@ class BackendCounter:
         redact = going.secret.redact_all
         headers = {
             name: redact(value.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
-            for name, value in back(answer.headers).items()
+            for name, value in back(answer.headers, going.way).items()
         }
         # Headers are cheap to look through; a body may be large, and has a processor of its own.
         told = await asyncio.to_thread(redact, body)

@@ -38,6 +38,11 @@ class System:
         shown = headers["authorization"]
         if request.path.endswith("/moved"):
             return web.Response(status=302, headers={"Location": "/elsewhere", "ETag": shown})
+        if request.path.endswith("/pages"):
+            further = f'<{self.url}/polarion/rest/v1/pages?page=2>; rel="next"'
+            return web.Response(headers={"Link": f"{further}, </elsewhere>; rel=help"})
+        if request.path.endswith("/made"):
+            return web.Response(status=201, headers={"Location": f"{request.path}/7"})
         if request.path.endswith("/packed"):
             return web.Response(body=b"packed", headers={"Content-Encoding": "br"})
         if request.path.endswith("/large"):
@@ -76,7 +81,8 @@ class Server:
         self, path: str, method: str = "GET", token: str = TOKEN, **given: Any
     ) -> tuple[int, Mapping[str, str], str]:
         """Status, headers and text of what it gets."""
-        headers = {"Authorization": f"Bearer {token}", **given.pop("headers", {})}
+        own = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = {**own, **given.pop("headers", {})}
         url = URL(f"{self.door.url}{path}", encoded=True)
         async with self.http.request(
             method, url, headers=headers, allow_redirects=False, **given
@@ -138,7 +144,7 @@ async def test_headers_that_would_make_it_another_request_stay_behind(
         "Cookie": "a=b",
         "X-HTTP-Method-Override": "DELETE",
         "X-Forwarded-For": "10.0.0.1",
-        "Private-Token": "mine",
+        "X-Auth-Token": "mine",
         "Accept-Encoding": "br",
     }
     await server.ask("/backend/rest/v1/a", headers=odd)
@@ -208,6 +214,32 @@ async def test_a_redirect_is_not_followed_and_leads_nowhere(server: Server, syst
     assert "Location" not in headers
     assert SECRET not in headers["ETag"]
     assert len(system.asked) == 1
+
+
+async def test_pages_and_what_was_made_are_found_through_the_door(
+    server: Server, system: System
+) -> None:
+    _, headers, _ = await server.ask("/backend/rest/v1/pages")
+    further = f"{server.door.url}/backend/rest/v1/pages?page=2"
+    assert headers["Link"] == f'<{further}>; rel="next"'
+    status, _, _ = await server.ask(further.removeprefix(str(server.door.url)))
+    assert status == 200
+    _, headers, _ = await server.ask("/backend/rest/v1/made", "POST")
+    assert headers["Location"] == f"{server.door.url}/backend/rest/v1/made/7"
+    assert [asked["target"] for asked in system.asked] == [
+        "/polarion/rest/v1/pages",
+        "/polarion/rest/v1/pages?page=2",
+        "/polarion/rest/v1/made",
+    ]
+
+
+@pytest.mark.parametrize("shown", [{"Private-Token": TOKEN}, {"Authorization": f"token {TOKEN}"}])
+async def test_a_server_shows_its_token_as_its_library_does(
+    server: Server, system: System, shown: Mapping[str, str]
+) -> None:
+    status, _, text = await server.ask("/backend/rest/v1/a", token="", headers=shown)
+    assert status == 200, text
+    assert TOKEN not in str(system.asked[0])
 
 
 @pytest.mark.parametrize(

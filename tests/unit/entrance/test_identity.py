@@ -31,6 +31,8 @@ def basic(pair: str) -> str:
         pytest.param([("authorization", basic("run:t:u"))], {"t:u"}, id="colons in a password"),
         pytest.param([("x-api-key", "t")], {"t"}, id="Anthropic's header"),
         pytest.param([("x-goog-api-key", "t")], {"t"}, id="Google's header"),
+        pytest.param([("private-token", "t")], {"t"}, id="GitLab's header"),
+        pytest.param([("authorization", "token t")], {"t"}, id="GitHub's scheme"),
         pytest.param([("x-api-key", "t"), ("authorization", "Bearer t")], {"t"}, id="one twice"),
         pytest.param([("x-api-key", "a"), ("x-api-key", "b")], {"a", "b"}, id="two"),
         pytest.param([("authorization", "Basic !!!")], set(), id="unreadable basic"),

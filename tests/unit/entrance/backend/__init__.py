@@ -1,0 +1,1 @@
+"""The backends' counter, as far as it decides."""
