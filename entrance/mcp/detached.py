@@ -38,7 +38,7 @@ async def _nobody(_: str, __: Ask | None, ___: Json) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class Detached:
-    """Implements `ports.ToolProvider`."""
+    """Implements `ports.ToolProvider` and `ports.Remembers`."""
 
     behind: Connection
 
@@ -49,6 +49,9 @@ class Detached:
     async def tools(self, session: Session) -> Sequence[Tool]:
         listed = named(await self.behind.listed(_caller(session), "tools"))
         return [_tool(each) for each in listed]
+
+    def doubt(self, session: Session) -> bool:
+        return self.behind.doubt(session, "tools")
 
     async def call(self, session: Session, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         params = {"name": tool, "arguments": dict(arguments)}

@@ -9,7 +9,7 @@ import structlog
 from entrance.errors import NotFound, SandgateError, Unavailable
 from entrance.mcp.arguments import trouble_with
 from entrance.mcp.policy import Call
-from entrance.ports import Pins, Tool, ToolProvider, ToolResult
+from entrance.ports import Pins, Remembers, Tool, ToolProvider, ToolResult
 from entrance.session import Session
 from entrance.tool_policy import Mode
 
@@ -83,9 +83,17 @@ class Released:
         return bool(found[tool.name].change)
 
     async def _tool(self, provider: ToolProvider, session: Session, name: str) -> Tool | None:
-        try:
-            async with asyncio.timeout(LIST_TIMEOUT_S):
-                tools = await provider.tools(session)
-        except TimeoutError as error:
-            raise Unavailable(f"{provider.connection} doesn't list its tools now") from error
-        return next((tool for tool in tools if tool.name == name), None)
+        """The tool as it is listed; one that isn't may have been added since its server was asked."""
+        found = await _listed(provider, session, name)
+        if found is None and isinstance(provider, Remembers) and provider.doubt(session):
+            return await _listed(provider, session, name)
+        return found
+
+
+async def _listed(provider: ToolProvider, session: Session, name: str) -> Tool | None:
+    try:
+        async with asyncio.timeout(LIST_TIMEOUT_S):
+            tools = await provider.tools(session)
+    except TimeoutError as error:
+        raise Unavailable(f"{provider.connection} doesn't list its tools now") from error
+    return next((tool for tool in tools if tool.name == name), None)

@@ -18,6 +18,7 @@ from entrance.ports.spending import Meter, Usage
 from entrance.ports.tools import (
     Pinned,
     Pins,
+    Remembers,
     ResultFiles,
     TellsFacts,
     Tool,
@@ -41,6 +42,7 @@ __all__ = [
     "Pins",
     "Place",
     "PushInbox",
+    "Remembers",
     "ResultFiles",
     "ServerSandboxes",
     "Sessions",

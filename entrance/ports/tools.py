@@ -51,6 +51,15 @@ class ToolProvider(Protocol):
 
 
 @runtime_checkable
+class Remembers(Protocol):
+    """A provider that does not ask for its tools each time."""
+
+    def doubt(self, session: Session) -> bool:
+        """What it knows may be out of date; whether it asks anew, as that was not just done."""
+        ...
+
+
+@runtime_checkable
 class TellsFacts(Protocol):
     """A provider that knows more of a call than its arguments say."""
 

@@ -11,10 +11,12 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from entrance.decision import Decision, Deny
+from entrance.errors import NotFound
 from entrance.mcp.connection import Caller
 from entrance.mcp.connections import Connections
 from entrance.mcp.exchange import Exchange
 from entrance.mcp.gateway import Limits
+from entrance.mcp.released import Released
 from entrance.mcp.upstream.endpoint import client_session
 from entrance.mcp.upstream.run_lists import AGAIN_S
 from entrance.ports import McpServer
@@ -228,6 +230,20 @@ async def test_a_tool_that_a_server_adds_in_mid_run_is_found_by_calling_it(
         assert odd.listed == 2
         await client.call_tool("nothing", {})
     assert odd.listed == 2, "not for each name that there isn't"
+
+
+async def test_a_tool_that_a_server_adds_in_mid_run_can_be_asked_for(
+    house: Door, odd: OddServer
+) -> None:
+    """By `request_access`, whose list is the run's, too."""
+    released = Released(house.connections.providers)
+    assert (await released.tool(house.session, "odd", "count")).name == "count"
+    odd.tools.append({"name": "fresh", "inputSchema": {"type": "object"}})
+    with pytest.raises(NotFound, match="odd has no tool fresh"):  # it was asked just before
+        await released.tool(house.session, "odd", "fresh")
+    house.clock.ahead_s = AGAIN_S
+    assert (await released.tool(house.session, "odd", "fresh")).name == "fresh"
+    assert odd.listed == 2
 
 
 async def test_what_was_not_granted_reaches_no_server(house: Door, odd: OddServer) -> None:
