@@ -178,6 +178,13 @@ class Audit(Protocol):
         """
         ...
 
+    async def kept(self, number: "asyncio.Future[int]") -> int:
+        """Wait for what `deciding` began, with nothing else to do. Raises: Unavailable.
+
+        Several may wait for one; one of them that is cancelled doesn't cancel it for the others.
+        """
+        ...
+
     async def came_of_it(self, record: Outcome) -> None:
         """Record what came of a decision. Raises: Unavailable."""
         ...

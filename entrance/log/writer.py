@@ -10,9 +10,9 @@ moment.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from entrance.disk import Disk
@@ -71,13 +71,12 @@ class Writer:
         fields: Mapping[str, Any],
         *,
         waited_for: bool = True,
-        alone: bool = False,
         kept: Kept | None = None,
     ) -> "asyncio.Future[int]":
         """Add a line of what was at that time. Its number is known once it is on the disk.
 
         The line stays even if nobody waits for it any more. The future fails with Unavailable,
-        and then the line is not in the log. `alone`: see `Disk`.
+        and then the line is not in the log.
         """
         line = _Line(asyncio.get_running_loop().create_future(), waited_for, kept)
         if self._held or self._segments.full(at):
@@ -85,8 +84,12 @@ class Writer:
             self._let_in()
         else:
             self._add(at, fields, line)
-        self._go_on(at_once=waited_for or bool(self._held), alone=alone)
+        self._go_on(at_once=waited_for or bool(self._held))
         return line.number
+
+    def hurry(self) -> bool:
+        """Wait for the disk in the loop, if that takes no time; whether anything got there by that."""
+        return bool(self._covered) and self._disk.hurry()
 
     async def settled(self) -> None:
         """Return when all that was added is on the disk, or known to be lost."""
@@ -132,17 +135,17 @@ class Writer:
         else:
             self._in_file += added
 
-    def _go_on(self, *, at_once: bool, alone: bool = False) -> None:
+    def _go_on(self, *, at_once: bool) -> None:
         """Have what was added get to the disk, at once or in a moment."""
         if self._covered or not (self._in_file or self._added):
             return
         if at_once:
-            self._sync(alone=alone)
+            self._sync()
         elif self._later is None:
             loop = asyncio.get_running_loop()
             self._later = loop.call_later(UNWAITED_S, lambda: self._go_on(at_once=True))
 
-    def _sync(self, *, alone: bool) -> None:
+    def _sync(self) -> None:
         """Begin to wait for the disk, for all that was added."""
         if self._later is not None:
             self._later.cancel()
@@ -151,19 +154,11 @@ class Writer:
         self._covered, self._in_file = self._in_file, []
         if not self._covered:
             return
-        loop, end = asyncio.get_running_loop(), self._segments.in_file
-
-        def done(error: OSError | None) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
-                loop.call_soon_threadsafe(self._synced, end, error)
-
+        end = self._segments.in_file
         try:
-            there = self._disk.sync(self._segments.handle, done, alone=alone)
+            self._disk.sync(self._segments.handle, partial(self._synced, end))
         except OSError as error:
             self._synced(end, error)
-        else:
-            if there:
-                self._synced(end, None)
 
     def _synced(self, end: End, error: OSError | None) -> None:
         if error:  # what came later is chained to what is lost

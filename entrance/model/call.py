@@ -1,7 +1,6 @@
 """One model call on its way: what has been seen of it, settled once when it ends, however it ends."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,15 +46,15 @@ TROUBLES: Mapping[str, Trouble] = {
 class Call:
     """What is known of a call that was allowed.
 
-    `recorded`: its decision's number in the audit, once that is on the disk. Nothing of the call
-    leaves before.
+    `decided`: waits until its decision is on the disk; the decision's number in the audit. Nothing of
+    the call leaves before. Raises: Unavailable.
     """
 
     session: Session
     model: str
     endpoint: Endpoint
     asked: Asked
-    recorded: "asyncio.Future[int]"
+    decided: Callable[[], Awaitable[int]]
     reservation: Reservation
     result: str = "cancelled"
     """What came of it, in a word; stands as it is when the client left before anything did."""
@@ -76,15 +75,6 @@ class Call:
     """What the provider answered, as it came."""
     tokens: Tokens | None = None
     meter: StreamMeter | None = field(default=None, repr=False)
-
-    async def decided(self) -> int:
-        """The decision's number, once it is on the disk. Raises: Unavailable.
-
-        Several wait for it; one of them that is cancelled must not cancel it for the others.
-        """
-        return (
-            self.recorded.result() if self.recorded.done() else await asyncio.shield(self.recorded)
-        )
 
     def used(self) -> tuple[Tokens, bool]:
         """The tokens to be paid, and whether they are our estimate.

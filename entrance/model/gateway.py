@@ -5,7 +5,7 @@ Judged and recorded first, then sent on with the real key, metered as it streams
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import urlencode
 
 import structlog
@@ -136,8 +136,9 @@ class ModelGateway:
             "model_call", model[:200], Allow(), session, detail=detail, request=asked_for
         )
         # It gets to the disk while the call is made ready; `upstream` waits before it sends a byte.
-        recorded = self._settler.audit.deciding(record)
-        call = Call(session, model, endpoint, judged.asked, recorded, judged.reservation)
+        audit = self._settler.audit
+        decided = partial(audit.kept, audit.deciding(record))
+        call = Call(session, model, endpoint, judged.asked, decided, judged.reservation)
         return await self._settled(request, counter, call)
 
     async def _settled(

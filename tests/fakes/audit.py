@@ -27,6 +27,9 @@ class FakeAudit:
             number.set_exception(error)
         return number
 
+    async def kept(self, number: "asyncio.Future[int]") -> int:
+        return await asyncio.shield(number)
+
     async def came_of_it(self, record: Outcome) -> None:
         self._append(record)
 

@@ -13,17 +13,25 @@ class FakeDisk:
         self.syncs = 0
         self.prompt = False
         """Whether it no longer takes its time."""
+        self.hurries = 0
+        self.hurried = False
+        """Whether what was begun ends when somebody is in a hurry."""
 
-    def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
+    def sync(self, handle: int, done: Done) -> None:
         self.syncs += 1
         self.begun.append((handle, done))
         if self.prompt:
             self.end()
-        return False
+
+    def hurry(self) -> bool:
+        self.hurries += 1
+        if self.hurried:
+            self.end()
+        return self.hurried
 
     def end(self, error: OSError | None = None) -> None:
         """End what was begun first, in order or by an error; from now on it is prompt."""
-        self.prompt = True
+        self.prompt = not self.hurried
         handle, done = self.begun.pop(0)
         if error is None:
             os.fdatasync(handle)

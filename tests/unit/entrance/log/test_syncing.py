@@ -132,23 +132,48 @@ async def test_a_segment_that_is_full_of_what_nobody_waits_for_is_sealed_all_the
     assert (verified(folder).finding, verified(folder).records) == (None, 6)
 
 
-async def test_the_disk_is_told_when_nothing_else_goes_on(folder: Path) -> None:
-    class Told(FakeDisk):
-        alone: list[bool] = []  # noqa: RUF012 - of the one disk of this test
-
-        def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
-            self.alone.append(alone)
-            return super().sync(handle, done, alone=alone)
-
-    disk = Told()
-    disk.prompt = True
+async def test_the_loop_waits_itself_where_nothing_else_goes_on(folder: Path) -> None:
+    disk = FakeDisk()
+    disk.hurried = True
     log = open_log(folder, disk=disk)
     first = await log.decided(ALLOWED)
-    await log.decided(RECORD)
+    assert disk.hurries == 1
+    deciding = log.deciding(RECORD)
+    disk.end()
+    assert await log.kept(deciding) == first + 1
+    assert disk.hurries == 1, "it is there"
+    waiting = asyncio.ensure_future(log.decided(RECORD))
+    await asyncio.sleep(0)
+    assert disk.hurries == 1, "a call goes on"
+    disk.end()
+    await waiting
     await log.ended(Outcome(first, "ok"))
     await log.decided(RECORD)
+    assert disk.hurries == 2
+    disk.hurried, disk.prompt = False, True
     await log.close()
-    assert disk.alone == [True, False, True]
+
+
+async def test_the_loop_waits_for_all_that_stands_before_a_line(folder: Path) -> None:
+    disk = FakeDisk()
+    disk.hurried = True
+    log = open_log(folder, disk=disk)
+    before = log.deciding(RECORD)
+    assert await log.decided(RECORD) == 3
+    assert (before.result(), disk.hurries) == (2, 2)
+    disk.hurried, disk.prompt = False, True
+    await log.close()
+
+
+async def test_one_of_those_who_wait_may_leave(slow: tuple[EgressLog, FakeDisk]) -> None:
+    log, disk = slow
+    number = log.deciding(RECORD)
+    leaving, staying = (asyncio.ensure_future(log.kept(number)) for _ in range(2))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    await asyncio.sleep(0)
+    disk.end()
+    assert await staying == 2
 
 
 async def test_what_the_disk_loses_is_told_to_all_and_is_not_in_the_log(
@@ -232,8 +257,9 @@ async def test_a_segment_whose_first_lines_the_disk_loses_is_begun_again(
 
 
 async def test_a_disk_that_takes_no_more_is_told_like_one_that_fails(folder: Path) -> None:
-    class Refusing:
-        def sync(self, handle: int, done: Done, *, alone: bool = False) -> bool:
+    class Refusing(FakeDisk):
+        def sync(self, handle: int, done: Done) -> None:
+            del handle, done
             raise OSError("no more work")
 
     log = open_log(folder, disk=Refusing())

@@ -1,6 +1,5 @@
 """What the record says of a call that a client gave up."""
 
-import asyncio
 from decimal import Decimal
 
 import pytest
@@ -15,11 +14,9 @@ from tests.fakes.audit import FakeAudit
 from tests.fakes.meter import FakeMeter
 
 
-def recorded() -> "asyncio.Future[int]":
+async def decided() -> int:
     """A decision that is on the disk."""
-    number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    number.set_result(1)
-    return number
+    return 1
 
 
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "hash")
@@ -41,7 +38,7 @@ async def test_a_client_that_leaves_a_silent_provider_has_lost_its_patience(
     audit = FakeAudit()
     settler = Settler(PriceList(models={}), Budgets(FakeMeter()), audit, lambda: 100.0)
     asked = Asked("m", streams=True, body=b"{}")
-    call = Call(SESSION, "a:m", Endpoint("/p"), asked, recorded(), Reservation(SESSION, Decimal(0)))
+    call = Call(SESSION, "a:m", Endpoint("/p"), asked, decided, Reservation(SESSION, Decimal(0)))
     call.result, call.sent = result, True
     call.waits_since = None if waited_s is None else 100.0 - waited_s
     await settler.settle(call, 0.0)

@@ -15,11 +15,9 @@ from entrance.session import RunId, Session, TaskId
 from tests.waiting import until
 
 
-def recorded() -> "asyncio.Future[int]":
+async def decided() -> int:
     """A decision that is on the disk."""
-    number: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    number.set_result(1)
-    return number
+    return 1
 
 
 SESSION = Session(RunId("r"), TaskId("P/T"), "P", "bot", "10.0.0.2", "hash")
@@ -45,7 +43,7 @@ class Answer:
 @pytest.fixture
 async def call() -> Call:
     asked = Asked("m", streams=True, body=b"{}")
-    return Call(SESSION, "a:m", Endpoint("/p"), asked, recorded(), Reservation(SESSION, Decimal(0)))
+    return Call(SESSION, "a:m", Endpoint("/p"), asked, decided, Reservation(SESSION, Decimal(0)))
 
 
 def patience(call: Call, answer: Answer, now: list[float], whole_s: float = 60) -> Patience:
