@@ -68,13 +68,13 @@ class EgressLog:
 
     async def decided(self, record: Decided) -> int:
         """The record's number, once it is on the disk. Raises: Unavailable."""
-        return await self.kept(self.deciding(record))
+        number = self.deciding(record)
+        self._hurry(number)
+        return await number
 
     async def kept(self, number: "asyncio.Future[int]") -> int:
-        """In the loop itself, as far as that holds up nobody else, and takes no time."""
-        if self._open.quiet(self._now()):
-            while not number.done() and self._writer.hurry():
-                pass
+        """The same for what is decided already; see `Audit`."""
+        self._hurry(number)
         return number.result() if number.done() else await asyncio.shield(number)
 
     def deciding(self, record: Decided) -> "asyncio.Future[int]":
@@ -88,7 +88,9 @@ class EgressLog:
             told = bool(cause and cause.tool)
             decision = Open(record.decided_at, now, record.of_run or "", told)
             began = partial(self._open.begin, decision)
-        number = self._writer.append(now, of_decision(record, cause), kept=began)
+        number = self._writer.append(
+            now, of_decision(record, cause), alone=self._open.quiet(now), kept=began
+        )
         self._handed_in.keep(record.key, number)
         return number
 
@@ -165,6 +167,11 @@ class EgressLog:
 
     def _open_in(self, run: RunId) -> Cause | None:
         return self._causes.of(run) if self._causes else None
+
+    def _hurry(self, number: "asyncio.Future[int]") -> None:
+        """Have the loop itself wait, as far as that holds up nobody else and takes no time."""
+        if not number.done() and self._open.quiet(self._now()):
+            self._writer.hurry()
 
     def _ended(self, record: Outcome, now: datetime) -> dict[str, Any]:
         """An outcome's fields, with what is known of its decision, which is over."""

@@ -1,10 +1,10 @@
 """Lines get to the disk before they count: those that come together get there together.
 
 A line is tied to the chain in the moment in which it comes; what takes its time is the disk. One wait
-for it goes on at a time, and covers all that was in the file when it began. What comes meanwhile is
-written by one call just before the next wait, as nobody is told of it sooner anyway. A line that
-nobody waits for is in the file at once, and begins no wait of its own, unless nobody else does for a
-moment.
+for it goes on at a time, and covers all that was in the file when it began: at once for a line that
+comes alone, else with all that comes in the same turn of the loop. What comes meanwhile is written by
+one call just before the next wait, as nobody is told of it sooner anyway. A line that nobody waits for
+is in the file at once, and begins no wait of its own, unless nobody else does for a moment.
 """
 
 import asyncio
@@ -63,6 +63,9 @@ class Writer:
         """In the file, and not waited for yet."""
         self._covered: list[_Line] = []
         """What the disk is waited for now."""
+        self._crowded = False
+        """Whether several waited for the disk together when it was last waited for: they come again."""
+        self._soon: asyncio.Handle | None = None
         self._later: asyncio.TimerHandle | None = None
 
     def append(
@@ -71,12 +74,13 @@ class Writer:
         fields: Mapping[str, Any],
         *,
         waited_for: bool = True,
+        alone: bool = False,
         kept: Kept | None = None,
     ) -> "asyncio.Future[int]":
         """Add a line of what was at that time. Its number is known once it is on the disk.
 
         The line stays even if nobody waits for it any more. The future fails with Unavailable,
-        and then the line is not in the log.
+        and then the line is not in the log. `alone`: as far as is known, nothing else goes on.
         """
         line = _Line(asyncio.get_running_loop().create_future(), waited_for, kept)
         if self._held or self._segments.full(at):
@@ -84,12 +88,13 @@ class Writer:
             self._let_in()
         else:
             self._add(at, fields, line)
-        self._go_on(at_once=waited_for or bool(self._held))
+        self._go_on(at_once=waited_for or bool(self._held), alone=alone)
         return line.number
 
-    def hurry(self) -> bool:
-        """Wait for the disk in the loop, if that takes no time; whether anything got there by that."""
-        return bool(self._covered) and self._disk.hurry()
+    def hurry(self) -> None:
+        """Wait in the loop for what the disk is at, if that takes no time."""
+        if self._covered:
+            self._disk.hurry()
 
     async def settled(self) -> None:
         """Return when all that was added is on the disk, or known to be lost."""
@@ -135,25 +140,31 @@ class Writer:
         else:
             self._in_file += added
 
-    def _go_on(self, *, at_once: bool) -> None:
-        """Have what was added get to the disk, at once or in a moment."""
+    def _go_on(self, *, at_once: bool, alone: bool = False) -> None:
+        """Have what was added get to the disk: now, at the end of this turn of the loop, or in a moment."""
         if self._covered or not (self._in_file or self._added):
             return
-        if at_once:
+        loop = asyncio.get_running_loop()
+        if at_once and alone and not self._crowded:
             self._sync()
-        elif self._later is None:
-            loop = asyncio.get_running_loop()
-            self._later = loop.call_later(UNWAITED_S, lambda: self._go_on(at_once=True))
+        elif at_once:
+            self._soon = self._soon or loop.call_soon(self._sync)
+        else:
+            self._later = self._later or loop.call_later(UNWAITED_S, self._sync)
 
     def _sync(self) -> None:
         """Begin to wait for the disk, for all that was added."""
-        if self._later is not None:
-            self._later.cancel()
-            self._later = None
+        for begun in (self._soon, self._later):
+            if begun is not None:
+                begun.cancel()
+        self._soon = self._later = None
+        if self._covered:
+            return
         self._flush()
         self._covered, self._in_file = self._in_file, []
         if not self._covered:
             return
+        self._crowded = sum(line.waited_for for line in self._covered) > 1
         end = self._segments.in_file
         try:
             self._disk.sync(self._segments.handle, partial(self._synced, end))

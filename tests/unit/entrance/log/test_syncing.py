@@ -139,11 +139,12 @@ async def test_the_loop_waits_itself_where_nothing_else_goes_on(folder: Path) ->
     first = await log.decided(ALLOWED)
     assert disk.hurries == 1
     deciding = log.deciding(RECORD)
+    await asyncio.sleep(0)
     disk.end()
     assert await log.kept(deciding) == first + 1
     assert disk.hurries == 1, "it is there"
     waiting = asyncio.ensure_future(log.decided(RECORD))
-    await asyncio.sleep(0)
+    await until(lambda: disk.syncs == 3)
     assert disk.hurries == 1, "a call goes on"
     disk.end()
     await waiting
@@ -154,15 +155,26 @@ async def test_the_loop_waits_itself_where_nothing_else_goes_on(folder: Path) ->
     await log.close()
 
 
-async def test_the_loop_waits_for_all_that_stands_before_a_line(folder: Path) -> None:
-    disk = FakeDisk()
-    disk.hurried = True
-    log = open_log(folder, disk=disk)
-    before = log.deciding(RECORD)
-    assert await log.decided(RECORD) == 3
-    assert (before.result(), disk.hurries) == (2, 2)
-    disk.hurried, disk.prompt = False, True
-    await log.close()
+async def test_those_who_came_together_before_get_to_the_disk_with_all_of_their_turn(
+    slow: tuple[EgressLog, FakeDisk],
+) -> None:
+    log, disk = slow
+    alone, *others = [log.deciding(RECORD) for _ in range(3)]
+    assert disk.syncs == 1, "it begins with the first"
+    disk.end()
+    await asyncio.gather(alone, *others)
+    assert disk.syncs == 2
+    disk.prompt = False
+    again = [log.deciding(RECORD) for _ in range(3)]
+    assert disk.syncs == 2, "not before the turn of the loop is over"
+    await asyncio.sleep(0)
+    disk.end()
+    await asyncio.gather(*again)
+    assert disk.syncs == 3
+    await log.decided(RECORD)
+    alone = log.deciding(RECORD)
+    assert disk.syncs == 5, "at once again"
+    await alone
 
 
 async def test_one_of_those_who_wait_may_leave(slow: tuple[EgressLog, FakeDisk]) -> None:
