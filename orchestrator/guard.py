@@ -37,8 +37,8 @@ class Firewall(Protocol):
         """
         ...
 
-    async def mend(self) -> Sequence[str]:
-        """Make it whole, at once; what was wrong with it.
+    async def restored(self) -> Sequence[str]:
+        """Make it whole, at once; what was wrong with it since this was last asked, whoever mended it.
 
         Raises: FirewallDown when it can't be made whole, Unavailable when it can't be looked at.
         """
@@ -72,7 +72,7 @@ class Guard:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            wrong = await self.firewall.mend()
+            wrong = await self.firewall.restored()
         except SandgateError as error:
             await self._down(error, since=began)
             return

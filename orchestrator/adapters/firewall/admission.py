@@ -22,6 +22,8 @@ class Firewall:
         self._bridge = bridge
         self._known: frozenset[IPv4Address] | None = None
         """What was registered by us, or was found when the table was first seen whole."""
+        self._mended: list[str] = []
+        """What was wrong with the table and isn't any more, and nobody was told of yet."""
         # One change at a time: a table that is made again must not forget what comes in meanwhile.
         self._one_at_a_time = asyncio.Lock()
 
@@ -39,8 +41,8 @@ class Firewall:
         """
         return (await self._look())[1]
 
-    async def mend(self) -> Sequence[str]:
-        """Make the table again, whole and at once, if anything is wrong with it; what that was.
+    async def mend(self) -> None:
+        """Make the table again, whole and at once, if anything is wrong with it.
 
         Who was registered is registered again. Raises: FirewallDown, saying what is wrong with
         it, when it can't be made; Unavailable when it can't even be looked at.
@@ -49,7 +51,13 @@ class Firewall:
             found, wrong = await self._look()
             if wrong:
                 await self._make_again(found or {}, wrong)
-            return wrong
+                self._mended += wrong
+
+    async def restored(self) -> Sequence[str]:
+        """The same; what was wrong with it since this was last asked, whoever had it mended."""
+        await self.mend()
+        mended, self._mended = self._mended, []
+        return mended
 
     async def check(self) -> None:
         """Raises: Unavailable, naming what is wrong, unless the table stands whole."""

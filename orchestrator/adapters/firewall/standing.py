@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from entrance.errors import Malformed
 from orchestrator.adapters.firewall.counting import counted_in
 from orchestrator.adapters.firewall.form import unlike
 from orchestrator.adapters.firewall.nft import listing, tried
@@ -21,9 +22,16 @@ GENERATIONS = 1 << 31
 
 
 def listed(bridge: Bridge) -> Mapping[str, Any] | None:
-    """The table as the kernel has it; None when it has none. Raises: Unavailable, Malformed."""
+    """The table as the kernel has it; None when it has none. Raises: Unavailable.
+
+    One that can't be read has nothing of ours in it: nft 1.0.6 prints freed memory for the flags of a
+    table, and ours has none.
+    """
     text = listing(bridge.name)
-    return None if text is None else parse_listing(text)
+    try:
+        return None if text is None else parse_listing(text)
+    except Malformed:
+        return {}
 
 
 def wrong_with(found: Mapping[str, Any] | None, bridge: Bridge) -> list[str]:

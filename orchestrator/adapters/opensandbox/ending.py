@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import structlog
@@ -24,8 +24,8 @@ class Admission(Protocol):
         """Return when it is whole."""
         ...
 
-    async def mend(self) -> Sequence[str]:
-        """Make it whole; what was wrong with it. Raises FirewallDown when it can't be made so."""
+    async def mend(self) -> None:
+        """Make it whole. Raises FirewallDown when it can't be made so."""
         ...
 
     async def register(self, address: str) -> None:

@@ -174,7 +174,7 @@ async def test_a_table_that_is_made_again_goes_on_counting(
     street.inside("udp('192.0.2.1', 443, 2)")
     before = await firewall.dropped()
     damage.DAMAGES[how](street.bridge)
-    assert await firewall.mend()
+    assert await firewall.restored()
     street.inside("udp('192.0.2.1', 443, 3)")
     after = await firewall.dropped()
     assert after.generation == before.generation
@@ -184,7 +184,7 @@ async def test_a_table_that_is_made_again_goes_on_counting(
 async def test_a_table_that_was_deleted_counts_anew(street: Street, firewall: Firewall) -> None:
     before = await firewall.dropped()
     damage.delete(street.bridge)
-    await firewall.mend()
+    await firewall.restored()
     assert (await firewall.dropped()).generation != before.generation
 
 
@@ -196,7 +196,7 @@ async def test_what_was_counted_is_no_flaw_and_nothing_else_is_let_by(
     assert await firewall.flaws() == []
     nft("add", "set", "inet", street.bridge.name, "dropped_too", "{ type ipv4_addr; }")
     assert await firewall.flaws() == ["set dropped_too was added"]
-    await firewall.mend()
+    await firewall.restored()
     nft("add", "rule", "inet", street.bridge.name, "dropped", "counter")
     assert await firewall.flaws() == ["chain dropped does not hold exactly its rules"]
 

@@ -66,8 +66,8 @@ async def test_each_damage_is_seen_for_what_it_is(
     assert await firewall.flaws() == []
     damage.DAMAGES[how](bridge)
     assert len(await firewall.flaws()) >= 1
-    assert await firewall.mend() != []
-    assert await firewall.mend() == []
+    assert await firewall.restored() != []
+    assert await firewall.restored() == []
 
 
 @pytest.mark.parametrize("how", damage.DAMAGES)
@@ -87,24 +87,33 @@ async def test_each_damage_is_undone_at_once_and_who_was_let_in_stays_in(
     assert "changed from outside" in guard.posture.closed
 
 
+async def test_a_damage_that_a_heartbeat_undid_is_told_all_the_same(
+    bridge: Bridge, firewall: Firewall
+) -> None:
+    damage.delete(bridge)
+    await firewall.mend()
+    assert await firewall.restored() == ["it is missing"]
+    assert await firewall.restored() == []
+
+
 async def test_who_was_let_in_before_our_time_stays_in_too(
     bridge: Bridge, firewall: Firewall
 ) -> None:
     """The runner was restarted: the table is what knows who runs."""
     nft("-f", "-", stdin=table_text(bridge, [IPv4Address(bridge.subnet[7])], Counted(1)))
-    assert await firewall.mend() == []
+    assert await firewall.restored() == []
     damage.delete(bridge)
-    await firewall.mend()
+    await firewall.restored()
     assert await firewall.registered() == {str(bridge.subnet[7])}
 
 
 async def test_a_probe_that_is_under_way_is_not_shut_out(
     bridge: Bridge, firewall: Firewall
 ) -> None:
-    await firewall.mend()
+    await firewall.restored()
     nft("-f", "-", stdin=table_text(bridge, bridge.probes, Counted(1)))
     damage.open_a_door(bridge)
-    await firewall.mend()
+    await firewall.restored()
     assert str(bridge.probes[0]) in str(listed(bridge))
 
 
@@ -112,5 +121,5 @@ async def test_one_that_somebody_keeps_open_is_said_to_be_down(
     bridge: Bridge, firewall: Firewall
 ) -> None:
     with damage.taken_over(bridge), pytest.raises(FirewallDown, match="it can't be made again"):
-        await firewall.mend()
-    assert await firewall.mend() == ["it is missing"]
+        await firewall.restored()
+    assert await firewall.restored() == ["it is missing"]

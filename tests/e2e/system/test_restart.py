@@ -108,7 +108,8 @@ def test_a_firewall_that_falls_is_up_again_and_the_run_goes_on(own: House) -> No
     damage.delete(bridge_of(own.here))
     eventually(lambda: walls(own) == [])
     eventually(lambda: bool(sandbox_network(own)["ok"]))
-    assert "changed from outside (it is missing), and restored at" in sandbox_network(own)["says"]
+    said = "changed from outside (it is missing), and restored at"
+    eventually(lambda: said in sandbox_network(own)["says"])
     own.inside(run, "touch /tmp/go")
     ended = own.ended(run["task"])
     assert (ended["id"], ended["outcome"]) == (run["id"], "asked"), ended

@@ -46,7 +46,7 @@ class FakeFirewall:
                 raise Unavailable("the socket is gone")
             yield
 
-    async def mend(self) -> Sequence[str]:
+    async def restored(self) -> Sequence[str]:
         self.looks += 1
         if self.stays:
             raise self.stays

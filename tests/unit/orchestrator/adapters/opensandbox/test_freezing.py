@@ -49,8 +49,8 @@ class Ways:
     async def check(self) -> None:
         pass
 
-    async def mend(self) -> Sequence[str]:
-        return ()
+    async def mend(self) -> None:
+        pass
 
     async def register(self, address: str) -> None:
         self.open.add(address)
