@@ -31,8 +31,8 @@ class Disk(Protocol):
         """Begin. Raises: OSError when that can't be done; then `done` isn't told."""
         ...
 
-    def hurry(self) -> bool:
-        """Wait for what was begun last, if that takes no time; whether its `done` was told by that."""
+    def hurry(self) -> None:
+        """Wait for what was begun last, if that takes no time; its `done` is told by that."""
         ...
 
 
@@ -49,12 +49,6 @@ class _Wait:
     done: Done
     error: OSError | None = None
     over: Lock = field(default_factory=Lock)
-    told: bool = False
-
-    def tell(self) -> None:
-        if not self.told:
-            self.told = True
-            self.done(self.error)
 
 
 class LoopDisk:
@@ -64,6 +58,7 @@ class LoopDisk:
         """`clock` counts seconds."""
         self._context: Context | None = None
         self._under_way: set[_Wait] = set()
+        """Those whose end was not told yet."""
         self._last: _Wait | None = None
         self._clock = clock
         self._wary_until = float("-inf")
@@ -92,19 +87,20 @@ class LoopDisk:
             raise OSError("the disk takes no more work")
         self._last = wait
 
-    def hurry(self) -> bool:
+    def hurry(self) -> None:
         wait, now = self._last, self._clock()
-        if wait is None or wait.told or now < self._wary_until:
-            return False
-        if not wait.over.acquire(timeout=SLOW_S):
+        if wait is None or wait not in self._under_way or now < self._wary_until:
+            return
+        if wait.over.acquire(timeout=SLOW_S):
+            self._tell(wait)
+        else:
             self._wary_until = now + WARY_S
-            return False
-        self._tell(wait)
-        return True
 
     def _tell(self, wait: _Wait) -> None:
-        self._under_way.discard(wait)
-        wait.tell()
+        """Once: whoever is in a hurry hears of it before the loop does."""
+        if wait in self._under_way:
+            self._under_way.remove(wait)
+            wait.done(wait.error)
 
 
 @contextmanager

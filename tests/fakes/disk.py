@@ -23,11 +23,10 @@ class FakeDisk:
         if self.prompt:
             self.end()
 
-    def hurry(self) -> bool:
+    def hurry(self) -> None:
         self.hurries += 1
         if self.hurried:
             self.end()
-        return self.hurried
 
     def end(self, error: OSError | None = None) -> None:
         """End what was begun first, in order or by an error; from now on it is prompt."""

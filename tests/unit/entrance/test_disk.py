@@ -33,75 +33,91 @@ class Told:
         self.over.set_result(error)
 
 
-async def test_it_is_told_in_the_loop_and_nobody_waits_in_it(handle: int) -> None:
-    told = [Told() for _ in range(3)]
-    disk = LoopDisk()
-    for each in told:
-        disk.sync(handle, each)
-        assert not each.over.done()
-    async with asyncio.timeout(5):
-        assert [await each.over for each in told] == [None, None, None]
-    assert {each.thread for each in told} == {threading.get_ident()}
+async def within(told: Told) -> OSError | None:
+    """What is told, which takes no longer than the slowest of disks."""
+    async with asyncio.timeout(30):
+        return await told.over
 
 
-async def test_who_is_in_a_hurry_has_it_told_at_once_and_once(handle: int) -> None:
-    disk, told = LoopDisk(lambda: 1.0), Told()
-    assert not disk.hurry(), "nothing was begun"
-    disk.sync(handle, told)
-    assert disk.hurry()
-    assert told.over.result() is None
-    assert not disk.hurry(), "there is nothing left to wait for"
-    await asyncio.sleep(0.05)  # the thread's own word of it is on its way to the loop
+class Caio:
+    """Stands for caio's context and its operations: each takes so long, and 0 is at once."""
 
-
-class SlowDisk:
-    """Stands for `caio`'s context and operation: each takes so long."""
-
-    takes_s = 20 * SLOW_S
+    takes_s = 0.0
     error = 0
 
     def __init__(self, handle: int = 0, *, pool_size: int = 0) -> None:
         del handle, pool_size
 
     @classmethod
-    def fdsync(cls, handle: int) -> "SlowDisk":
+    def fdsync(cls, handle: int) -> "Caio":
         return cls(handle)
 
     def set_callback(self, over: Callable[[int], None]) -> None:
         self.over = over
 
-    def submit(self, operation: "SlowDisk") -> int:
-        threading.Timer(self.takes_s, operation.over, [0]).start()
+    def submit(self, operation: "Caio") -> int:
+        if self.takes_s:
+            threading.Timer(self.takes_s, operation.over, [0]).start()
+        else:
+            operation.over(0)
         return 1
 
 
+@pytest.fixture
+def caio(monkeypatch: pytest.MonkeyPatch) -> type[Caio]:
+    """In the place of the disk, which may be slow at any time."""
+    monkeypatch.setattr("entrance.disk.Context", Caio)
+    monkeypatch.setattr("entrance.disk.Operation", Caio)
+    return Caio
+
+
+async def test_it_is_told_in_the_loop_and_nobody_waits_in_it(handle: int) -> None:
+    told = [Told() for _ in range(3)]
+    disk = LoopDisk()
+    for each in told:
+        disk.sync(handle, each)
+        assert not each.over.done()
+    assert [await within(each) for each in told] == [None, None, None]
+    assert {each.thread for each in told} == {threading.get_ident()}
+
+
+@pytest.mark.usefixtures("caio")
+async def test_who_is_in_a_hurry_has_it_told_at_once_and_once(handle: int) -> None:
+    disk, told = LoopDisk(lambda: 1.0), Told()
+    disk.hurry()  # nothing was begun
+    disk.sync(handle, told)
+    disk.hurry()
+    assert told.over.result() is None
+    disk.hurry()  # there is nothing left to wait for
+    await asyncio.sleep(0)  # the thread's own word of it is on its way to the loop
+
+
 async def test_a_disk_that_was_slow_no_longer_holds_the_loop_until_it_is_trusted_again(
-    handle: int, monkeypatch: pytest.MonkeyPatch
+    handle: int, caio: type[Caio], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrance.disk.Context", SlowDisk)
-    monkeypatch.setattr("entrance.disk.Operation", SlowDisk)
+    monkeypatch.setattr(caio, "takes_s", 20 * SLOW_S)
     now = [1.0]
     disk = LoopDisk(lambda: now[0])
     disk.sync(handle, slow := Told())
     began = perf_counter()
-    assert not disk.hurry()
-    assert SLOW_S <= perf_counter() - began < SlowDisk.takes_s
-    async with asyncio.timeout(5):
-        assert await slow.over is None
-    monkeypatch.setattr(SlowDisk, "takes_s", 0)
+    disk.hurry()
+    assert not slow.over.done()
+    assert perf_counter() - began >= SLOW_S
+    assert await within(slow) is None
+    monkeypatch.setattr(caio, "takes_s", 0)
     for now[0], trusted in ((1.1, False), (0.9 + WARY_S, False), (1.1 + WARY_S, True)):
         disk.sync(handle, fast := Told())
-        assert disk.hurry() == trusted
-        async with asyncio.timeout(5):
-            await fast.over
+        disk.hurry()
+        assert fast.over.done() == trusted
+        await within(fast)
 
 
-def policies() -> list[int]:
+def policies() -> dict[int, int]:
     """How each thread of this process is scheduled."""
-    found = []
+    found = {}
     for thread in Path("/proc/self/task").iterdir():
         with suppress(ProcessLookupError):
-            found.append(os.sched_getscheduler(int(thread.name)))
+            found[int(thread.name)] = os.sched_getscheduler(int(thread.name))
     return found
 
 
@@ -111,11 +127,12 @@ async def test_only_the_thread_of_the_disk_goes_before_others(handle: int) -> No
             allowed = os.sched_getscheduler(0) == os.SCHED_RR
     finally:
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
-    before = policies().count(os.SCHED_RR)
+    before = policies()
     disk = LoopDisk(lambda: 1.0)
-    disk.sync(handle, Told())
-    assert disk.hurry()
-    assert policies().count(os.SCHED_RR) == before + allowed
+    disk.sync(handle, told := Told())
+    await within(told)
+    fresh = [policy for thread, policy in policies().items() if thread not in before]
+    assert (os.SCHED_RR in fresh) == allowed
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
@@ -128,20 +145,15 @@ async def test_it_does_without_where_that_is_not_allowed(
     monkeypatch.setattr(os, "sched_setscheduler", refused)
     disk = LoopDisk(lambda: 1.0)
     disk.sync(handle, told := Told())
-    assert disk.hurry()
-    assert told.over.result() is None
+    assert await within(told) is None
 
 
 async def test_what_has_no_disk_is_an_error() -> None:
     reader, writer = os.pipe()
     disk = LoopDisk(lambda: 1.0)
     try:
-        disk.sync(writer, beside := Told())
-        async with asyncio.timeout(5):
-            assert "Invalid argument" in str(await beside.over)
-        disk.sync(writer, in_the_loop := Told())
-        assert disk.hurry()
-        assert "Invalid argument" in str(in_the_loop.over.result())
+        disk.sync(writer, told := Told())
+        assert "Invalid argument" in str(await within(told))
     finally:
         os.close(reader)
         os.close(writer)
@@ -150,5 +162,5 @@ async def test_what_has_no_disk_is_an_error() -> None:
 async def test_a_file_that_is_closed_is_an_error() -> None:
     disk = LoopDisk(lambda: 1.0)
     disk.sync(999_999, told := Told())
-    assert disk.hurry()
-    assert "Bad file descriptor" in str(told.over.result())
+    disk.hurry()
+    assert "Bad file descriptor" in str(await within(told))
