@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from orchestrator.approvals.handling import Decision
 from orchestrator.domain.approval import Verb
+from tests.component.api.streams import reading_along
 from tests.fakes.approvals import ITEM
 from tests.servers.api import TOKEN, Api, api_server
 from tests.waiting import until
@@ -49,18 +50,9 @@ class Heard:
 @asynccontextmanager
 async def watching(api: Api, mark: str = "") -> AsyncIterator[Heard]:
     """A watcher that reads along; it leaves at the end of the block."""
-    sent = {"Authorization": f"Bearer {TOKEN}"} | ({"Last-Event-ID": mark} if mark else {})
-    heard = Heard()
-    url = f"{api.base}/api/approvals/events"
-    async with (
-        aiohttp.ClientSession(read_bufsize=1 << 22) as http,
-        http.get(url, headers=sent) as answer,
-    ):
-        assert answer.headers["Content-Type"] == "text/event-stream"
-        async with asyncio.TaskGroup() as tasks:
-            reading = tasks.create_task(heard.read(answer))
-            yield heard
-            reading.cancel()
+    heard, headers = Heard(), {"Last-Event-ID": mark} if mark else None
+    async with reading_along(api, "/api/approvals/events", heard.read, headers):
+        yield heard
 
 
 async def deny(api: Api, item: str) -> None:

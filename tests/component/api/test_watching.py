@@ -13,8 +13,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from orchestrator.domain.run import Outcome, Run, RunState, changed
+from tests.component.api.streams import reading_along
 from tests.fakes.run import a_run
-from tests.servers.api import TOKEN, Api, api_server
+from tests.servers.api import Api, api_server
 from tests.waiting import until
 
 
@@ -51,18 +52,9 @@ async def watching(
     api: Api, run: Run, query: str = "", headers: Mapping[str, str] | None = None
 ) -> AsyncIterator[Heard]:
     """A watcher that reads along; it leaves at the end of the block."""
-    sent = {"Authorization": f"Bearer {TOKEN}", **(headers or {})}
-    url = f"{api.base}/api/runs/{run.id}/events{query}"
     heard = Heard()
-    async with (
-        aiohttp.ClientSession(read_bufsize=1 << 22) as http,
-        http.get(url, headers=sent) as answer,
-    ):
-        assert answer.headers["Content-Type"] == "text/event-stream"
-        async with asyncio.TaskGroup() as tasks:
-            reading = tasks.create_task(heard.read(answer))
-            yield heard
-            reading.cancel()
+    async with reading_along(api, f"/api/runs/{run.id}/events{query}", heard.read, headers):
+        yield heard
 
 
 async def begun(api: Api, *texts: str) -> Run:
