@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from entrance.decision import Decision
 from entrance.errors import Malformed, SandgateError, Unavailable
+from entrance.gated import Gate, open_gate
 from entrance.mcp.messages import Era, Failure, Json
 from entrance.mcp.results import text_result
 from entrance.ports import TellsFacts, Tool, ToolProvider
@@ -55,12 +56,14 @@ class Caller:
     """On whose behalf a connection is used, and the way back.
 
     `may_ask` decides on what a connection's server asks back, and records that; `asks` is all that it may.
+    What is to be done leaves only when `may_leave` returns: then the decision about it is on the disk.
     """
 
     session: Session
     back: Back
     may_ask: Callable[[str, Ask | None, Json], Awaitable[Decision]]
     asks: Callable[[str], frozenset[Ask]] = lambda _connection: frozenset()
+    may_leave: Gate = open_gate
 
 
 class Connection(Protocol):
@@ -105,6 +108,8 @@ class Connection(Protocol):
 
     async def do(self, caller: Caller, method: str, params: Json) -> Json | Failure:
         """Have something done, once: nothing is ever sent again that may have been done.
+
+        Until the caller's `may_leave` returns, it is only prepared.
 
         Raises: Unavailable when it surely was not done; Lost or Unreadable when that isn't known;
         Malformed when it was refused in a way that can't be read.
@@ -158,6 +163,7 @@ class Local:
     async def do(self, caller: Caller, method: str, params: Json) -> Json | Failure:
         del method  # nothing but tools is ever granted here
         arguments: Mapping[str, Any] = params.get("arguments") or {}
+        await caller.may_leave()
         result = await self.provider.call(caller.session, params["name"], arguments)
         told = text_result(result.text, is_error=result.is_error)
         return {**told, "_meta": {TOUCHED: list(result.touched)}}

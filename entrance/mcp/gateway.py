@@ -7,7 +7,8 @@ reads it and goes on. A tool's failure, time limit or over-long answer is told t
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -54,7 +55,8 @@ class _Called:
 
     entry: Entry
     params: Json
-    seq: int
+    deciding: "asyncio.Future[int]"
+    """The decision's number, once it is on the disk."""
     sent: BodyHash
 
 
@@ -117,8 +119,7 @@ class Gateway:
         ruled = (
             await self._ruled(session, entry, arguments) if entry else _unknown(session, name, down)
         )
-        raw = _raw_of(params)
-        seq = await self._audit.decided(
+        deciding = self._audit.deciding(
             Decided(
                 "tool_call",
                 f"{entry.connection}/{entry.name}"[:300] if entry else name[:200],
@@ -129,12 +130,14 @@ class Gateway:
                 cause=Cause(tool=name[:200], call=call),
             )
         )
+        if entry and isinstance(ruled.decision, Allow):
+            sent = hash_of_body(_raw_of(params))
+            return await self._perform(caller, _Called(entry, params, deciding, sent))
+        seq = await self._audit.kept(deciding)
         if entry and isinstance(ruled.decision, Hold):
             told = await self._judge.held(session, entry, arguments, ruled, decision=seq, call=call)
             return text_result(told.text, is_error=told.is_error or _promises(session, entry))
-        if entry is None or not isinstance(ruled.decision, Allow):
-            return text_result(f"Refused: {ruled.decision.reason}.", is_error=True)
-        return await self._perform(caller, _Called(entry, params, seq, hash_of_body(raw)))
+        return text_result(f"Refused: {ruled.decision.reason}.", is_error=True)
 
     async def _ruled(self, session: Session, entry: Entry, arguments: Json) -> Ruled:
         """What becomes of a call of a tool that there is. Arguments that are wrong are told, not held."""
@@ -150,22 +153,25 @@ class Gateway:
         )
 
     async def _perform(self, caller: Caller, called: _Called) -> Json | Failure:
+        """Prepare the call while its record gets to the disk, and have it leave then."""
         started = self._clock()
+        recorded = partial(self._audit.kept, called.deciding)
         word = "crashed"
         result: Json | Failure = text_result("", is_error=True)
         try:
-            word, result = await self._answer(caller, called)
+            word, result = await self._answer(replace(caller, may_leave=recorded), called)
         except asyncio.CancelledError:  # the client left in mid-call, or cancelled it
             word = "cancelled"
             raise
         finally:
+            seq = await recorded()
             ms = round((self._clock() - started) * 1000)
             detail, came = _came(result)
             traffic = Traffic.of(called.sent, came)
-            await self._audit.ended(Outcome(called.seq, word, {**detail, "ms": ms}, traffic))
+            await self._audit.ended(Outcome(seq, word, {**detail, "ms": ms}, traffic))
         if isinstance(result, Failure):
             return result
-        told = await self._spilling.told(caller.session, called.seq, result)
+        told = await self._spilling.told(caller.session, seq, result)
         meta = {key: value for key, value in _meta(result).items() if key != TOUCHED}
         told = {name: value for name, value in told.items() if name != "_meta"}
         return {**told, "_meta": meta} if meta else told

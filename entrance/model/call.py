@@ -76,6 +76,11 @@ class Call:
     tokens: Tokens | None = None
     meter: StreamMeter | None = field(default=None, repr=False)
 
+    async def leave(self) -> None:
+        """Return when it may leave, which it does then. Raises: Unavailable."""
+        await self.decided()
+        self.sent = self.left = True
+
     def used(self) -> tuple[Tokens, bool]:
         """The tokens to be paid, and whether they are our estimate.
 

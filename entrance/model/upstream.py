@@ -10,8 +10,8 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp import hdrs, web
 
+from entrance.gated import GatedBody
 from entrance.intake import read_whole
-from entrance.model.body import Body
 from entrance.model.call import Call, Settler
 from entrance.model.dialects import StreamMeter
 from entrance.model.dialects.trouble import Fault, Trouble, kind_of
@@ -83,7 +83,7 @@ class Upstream:
         """The provider's answer, once it has begun."""
         asking = self._http.post(
             way.url,
-            data=Body(call),
+            data=GatedBody(call.asked.body, call.leave),
             headers={**way.headers, **way.secret},
             allow_redirects=False,
             timeout=_STREAMS if call.asked.streams else self._http.timeout,

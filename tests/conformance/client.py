@@ -12,6 +12,7 @@ import httpx2
 from aiohttp import ClientSession
 
 from entrance.decision import Allow, Decision
+from entrance.gated import Gate, open_gate
 from entrance.mcp.connection import Caller
 from entrance.mcp.messages import Era, Failure, Json
 from entrance.mcp.upstream.answer import Answer
@@ -83,9 +84,15 @@ class Watched(Endpoint):
 
     @asynccontextmanager
     async def open(
-        self, method: str, headers: Mapping[str, str], message: Json | None = None, url: str = ""
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        message: Json | None = None,
+        url: str = "",
+        *,
+        gate: Gate = open_gate,
     ) -> AsyncIterator[Answer]:
-        async with super().open(method, headers, message, url) as answer:
+        async with super().open(method, headers, message, url, gate=gate) as answer:
             if method == "GET":
                 self.heard.set()
             yield answer

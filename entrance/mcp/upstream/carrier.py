@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from entrance.gated import Gate
 from entrance.mcp.messages import Failure, Json
 from entrance.session import Session
 
@@ -26,8 +27,10 @@ class Carrier(Protocol):
         """Be ready for the first message. Raises: SandgateError."""
         ...
 
-    async def say(self, message: Json, hear: Hear) -> Json | Failure | None:
-        """Send a request, and have what the server says to it heard, until there is an outcome, or no more.
+    async def say(self, message: Json, hear: Hear, gate: Gate) -> Json | Failure | None:
+        """Send a request when `gate` lets it, and have what the server says to it heard.
+
+        Until there is an outcome, or no more.
 
         Raises: NotFound when the server has forgotten the session, and did not take it.
         """

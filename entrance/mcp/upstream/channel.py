@@ -11,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from entrance.errors import SandgateError, Unavailable
+from entrance.gated import Gate
 from entrance.mcp.connection import Lost
 from entrance.mcp.messages import METHOD_NOT_FOUND, Failure, Json
 from entrance.mcp.upstream import wire
@@ -69,7 +70,8 @@ class OverChannel:
         except TimeoutError as error:
             raise Unavailable(f"{self._name} doesn't begin") from error
 
-    async def say(self, message: Json, hear: Hear) -> Json | Failure | None:
+    async def say(self, message: Json, hear: Hear, gate: Gate) -> Json | Failure | None:
+        await gate()
         number = message["id"]
         queue = self._waiting[number] = asyncio.Queue(_UNHEARD)
         try:

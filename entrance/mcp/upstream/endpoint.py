@@ -14,6 +14,7 @@ import aiohttp
 from aiohttp import hdrs
 
 from entrance.errors import Unavailable
+from entrance.gated import Gate, GatedBody, open_gate
 from entrance.mcp.connection import Lost
 from entrance.mcp.messages import Failure, Json, as_bytes
 from entrance.mcp.upstream.answer import EVENTS, NOT_TAKEN, Answer, Hear
@@ -72,9 +73,17 @@ class Endpoint:
 
     @asynccontextmanager
     async def open(
-        self, method: str, headers: Mapping[str, str], message: Json | None = None, url: str = ""
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        message: Json | None = None,
+        url: str = "",
+        *,
+        gate: Gate = open_gate,
     ) -> AsyncIterator[Answer]:
         """One request, and its answer while the block runs. `url`: another one than the server's own.
+
+        `gate`: what a message waits for. What it raises makes this raise Lost.
 
         A server that doesn't take what it is shown has not taken the request either: it is sent
         once more, if there is something else to show.
@@ -82,14 +91,14 @@ class Endpoint:
         Raises: Unavailable when it surely did not arrive; Lost when that isn't known; SandgateError
         when the credential can't be had.
         """
-        body = None if message is None else as_bytes(message)
+        said = None if message is None else as_bytes(message)
         try:
-            answer = await self._ask(method, headers, body, url or self.url)
+            answer = await self._ask(method, headers, said, url or self.url, gate)
             async with answer.response:
                 if not await self._may_show_another(answer):
                     yield answer
                     return
-            answer = await self._ask(method, headers, body, url or self.url)
+            answer = await self._ask(method, headers, said, url or self.url, gate)
             async with answer.response:
                 yield answer
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -105,11 +114,13 @@ class Endpoint:
         return await self._secrets.refused(self._server, answer.secret, why)
 
     async def _ask(
-        self, method: str, headers: Mapping[str, str], body: bytes | None, url: str
+        self, method: str, headers: Mapping[str, str], said: bytes | None, url: str, gate: Gate
     ) -> Answer:
         """The answer to one request. Who has it must give it back. Raises: aiohttp's errors."""
         url, secret = await self._way(method, headers, url)
-        usual = _MESSAGE_HEADERS if body is not None else _HEADERS
+        body, usual = None, _HEADERS
+        if said is not None:
+            body, usual = GatedBody(said, gate), _MESSAGE_HEADERS
         sent = {**usual, **headers, **secret}
         response = await self._http.request(
             method, url, data=body, headers=sent, allow_redirects=False
@@ -124,15 +135,17 @@ class Endpoint:
         return url, await self._secrets.headers_for(self._server, method, url)
 
     async def say(
-        self, message: Json, headers: Mapping[str, str], hear: Hear, *, resumes: bool
+        self, message: Json, headers: Mapping[str, str], hear: Hear, gate: Gate, *, resumes: bool
     ) -> Json | Failure | None:
         """Send a message, and have what the server says to it heard: until there is an outcome, or no more.
+
+        The message waits for `gate`.
 
         A stream that is cut is taken up where it ended, where the server can do that: this asks for
         what was not heard, and has nothing done again. Raises: as `open`, `Answer.require_messages`
         and `Answer.tell`.
         """
-        async with self.open("POST", headers, message) as answer:
+        async with self.open("POST", headers, message, gate=gate) as answer:
             answer.require_messages()
             outcome = await answer.tell(hear)
         tries = 0

@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 
 from entrance.errors import SandgateError
+from entrance.gated import Gate
 from entrance.mcp.connection import Caller, Lost, Tell
 from entrance.mcp.messages import METHOD_NOT_FOUND, Failure, Json
 from entrance.mcp.upstream import wire
@@ -70,16 +71,22 @@ class HandshakeSession:
         sent = {key: value for key, value in params.items() if key != "_meta"}
         if token is not None:
             sent["_meta"] = {"progressToken": number}
-        message = wire.request(number, method, sent)
+        message, left = wire.request(number, method, sent), False
+
+        async def gate() -> None:
+            nonlocal left
+            await caller.may_leave()
+            left = True
+
         try:
-            return await self._heard_out(caller, message, token)
+            return await self._heard_out(caller, message, token, gate)
         except asyncio.CancelledError:
-            if method != "initialize":
+            if left and method != "initialize":
                 await self._withdraw(number)
             raise
 
     async def _heard_out(
-        self, caller: Caller, message: dict[str, Any], token: Any
+        self, caller: Caller, message: dict[str, Any], token: Any, gate: Gate
     ) -> Json | Failure:
         number = message["id"]
 
@@ -94,7 +101,7 @@ class HandshakeSession:
                 await told(caller, said, token, number)
             return None
 
-        outcome = await self._carrier.say(message, hear)
+        outcome = await self._carrier.say(message, hear, gate)
         if outcome is None:
             raise Lost(f"{self._name} ended its answer without a result")
         return outcome

@@ -78,7 +78,7 @@ class ModernServer:
             await told(caller, said, token, number)
             return None
 
-        outcome = await self._endpoint.say(message, headers, hear, resumes=False)
+        outcome = await self._endpoint.say(message, headers, hear, caller.may_leave, resumes=False)
         if outcome is None:
             raise Lost(f"{self._name} ended its answer without a result")
         return outcome
@@ -93,7 +93,8 @@ class ModernServer:
                 self._changed(method)
                 await tell(method, params if isinstance(params, dict) else {})
 
-        await self._endpoint.say(message, self._headers(message, None), hear, resumes=False)
+        headers = self._headers(message, None)
+        await self._endpoint.say(message, headers, hear, caller.may_leave, resumes=False)
 
     def _message(self, caller: Caller, method: str, params: Json) -> dict[str, Any]:
         number, asks, meta = next(self._numbers), caller.asks(self._name), params.get("_meta", {})

@@ -13,6 +13,7 @@ from http import HTTPStatus
 import aiohttp
 
 from entrance.errors import NotFound, SandgateError, Unavailable
+from entrance.gated import Gate, open_gate
 from entrance.mcp.connection import Caller, Kind, Lost, Starting, Tell
 from entrance.mcp.messages import Failure, Json
 from entrance.mcp.upstream.answer import Answer
@@ -50,10 +51,16 @@ class SandboxedEndpoint(Endpoint):
 
     @asynccontextmanager
     async def open(
-        self, method: str, headers: Mapping[str, str], message: Json | None = None, url: str = ""
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        message: Json | None = None,
+        url: str = "",
+        *,
+        gate: Gate = open_gate,
     ) -> AsyncIterator[Answer]:
         try:
-            async with super().open(method, headers, message, url) as answer:
+            async with super().open(method, headers, message, url, gate=gate) as answer:
                 if OURS not in answer.headers:
                     raise _on_the_way(self._server.name, answer.status)
                 yield answer

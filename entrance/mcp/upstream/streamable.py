@@ -7,6 +7,7 @@ from http import HTTPStatus
 import structlog
 
 from entrance.errors import Malformed, NotFound, SandgateError
+from entrance.gated import Gate
 from entrance.mcp.connection import Lost
 from entrance.mcp.messages import Failure, Json
 from entrance.mcp.upstream import wire
@@ -36,14 +37,14 @@ class StreamableHttp:
         del session  # the first request begins it
         self._stray = stray
 
-    async def say(self, message: Json, hear: Hear) -> Json | Failure | None:
+    async def say(self, message: Json, hear: Hear, gate: Gate) -> Json | Failure | None:
         async def known(said: Json, answer: Answer) -> Json | Failure | None:
             self._note_session(answer)
             self._require_known(said, answer.status)
             return await hear(said, answer.status)
 
         try:
-            return await self._endpoint.say(message, self._headers, known, resumes=True)
+            return await self._endpoint.say(message, self._headers, known, gate, resumes=True)
         except NotFound:
             self._headers.pop(_SESSION, None)  # there is nothing left to end
             raise
