@@ -212,12 +212,15 @@ def test_a_mistake_is_told_as_the_database_says_it(folder: Path) -> None:
         pass
 
 
-def test_what_is_left_in_the_middle_leaves_no_process_and_no_file(folder: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("sandgate-query-*"))
+def test_what_is_left_in_the_middle_leaves_no_process_and_no_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with query(folder, "SELECT unnest(range(1000000))", limits=Limits(rows=10**6)) as answer:
         assert next(iter(answer.rows())) == [0]
+        assert list(tmp_path.glob("sandgate-query-*"))
     assert answer._process.returncode is not None
-    assert set(Path(tempfile.gettempdir()).glob("sandgate-query-*")) <= before
+    assert not list(tmp_path.glob("sandgate-query-*"))
 
 
 def test_where_there_is_no_log_that_is_said(tmp_path: Path) -> None:
