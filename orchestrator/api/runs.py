@@ -92,6 +92,7 @@ class RunRoutes:
             return None if now.cancelled_by else changed(now, cancelled_by="the API")
 
         run = await self.world.amend(run.id, cancelled)
+        self.world.doings.look(run.id)
         return _json({"id": run.id, "state": run.state}, status=202)
 
     async def propose(self, request: web.Request) -> web.Response:

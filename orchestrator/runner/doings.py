@@ -24,8 +24,12 @@ class Doings:
         """What the run has open; when that is no tool call, its harness is looked at soon."""
         known = self._doing.get(run)
         if known is None or not known.calls:
-            self._flag(run).set()
+            self.look(run)
         return known.cause() if known else None
+
+    def look(self, run: RunId) -> None:
+        """Have its harness looked at soon."""
+        self._flag(run).set()
 
     def heard(self, run: RunId, events: Iterable[Event]) -> None:
         """Its harness has said something more."""
@@ -38,15 +42,20 @@ class Doings:
         if run not in self._doing:
             self.heard(run, [event async for event in events])
 
-    async def pause(self, run: RunId, seconds: float) -> None:
-        """Wait so long before the harness is looked at again, or less when its doing is asked for."""
+    async def pause(self, run: RunId, seconds: float) -> bool:
+        """Wait so long before the harness is looked at again, or less when that is wanted.
+
+        Returns whether it was.
+        """
         flag = self._flag(run)
         at_least = min(seconds, SOONEST_S)
         await asyncio.sleep(at_least)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds - at_least):
                 await flag.wait()
+        wanted = flag.is_set()
         flag.clear()
+        return wanted
 
     def forget(self, run: RunId) -> None:
         """The run is over."""

@@ -34,6 +34,7 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
     await world.sandboxes.renew(sandbox)
     run = await world.counted(run.id)
     await world.doings.restore(run.id, world.runs.events(run.id, run.events - RESTORED))
+    pause_s = world.limits.poll_s
     while (now := world.clock.now()) < until and not run.cancelled_by:
         if now - beat >= timedelta(seconds=world.limits.heartbeat_s):
             await world.sandboxes.renew(sandbox)
@@ -41,12 +42,14 @@ async def _follow(world: World, run: Run, sandbox: Sandbox) -> None:
         progress = await world.sandboxes.progress(sandbox, run.command, run.cursor)
         if progress.lines:
             run = await heed(world, run, progress)
+            pause_s = world.limits.poll_s
             continue
         over = _over(world.limits, run, progress, now)
         if over:
             await finish(world, run, over)
             return
-        await world.doings.pause(run.id, world.limits.poll_s)
+        wanted = await world.doings.pause(run.id, pause_s)
+        pause_s = world.limits.poll_s if wanted else world.limits.longer(pause_s)
         run = await world.runs.get(run.id)
 
 

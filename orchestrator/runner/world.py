@@ -33,6 +33,7 @@ from orchestrator.runner.ports import Door, Egress, NoEgress, NoServers, Servers
 
 OWN = "phase"
 """The kind of event that is ours; a harness's own lines never have it."""
+_LONGER = 1.5
 RACES = 20
 """So often a lost compare-and-set is tried again before it is given up."""
 
@@ -50,7 +51,9 @@ class Limits:
     limit_usd: Decimal
     heartbeat_s: float
     poll_s: float = 0.1
-    """Between two reads of a harness's output."""
+    """Between two reads of a harness's output, while it says something or asks for something."""
+    quiet_poll_s: float = 1.0
+    """The longest pause between two: a read goes through three programs, and most find nothing."""
     attention_s: float = 15.0
     """So long a run is followed at most before the world is observed again."""
     handover_s: float = 30.0
@@ -59,6 +62,10 @@ class Limits:
     """A process that goes on for so long after its harness said that it was over has hung."""
     last_gasp_s: float = 6.0
     """So long an interrupted harness is waited for."""
+
+    def longer(self, pause_s: float) -> float:
+        """The next pause, after one in which nothing was said."""
+        return min(pause_s * _LONGER, max(self.poll_s, self.quiet_poll_s))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,10 +97,11 @@ class House:
         patience_s: float = PATIENCE_S,
     ) -> dict[str, Any]:
         """The task's newest run, once `true` says yes of it."""
-        until = time.monotonic() + patience_s
+        until, pause_s = time.monotonic() + patience_s, 0.1
         while not true(run := self.runner.wait_for_run(task, patience_s)):
             assert time.monotonic() < until, f"still not so after {patience_s} s: {run}"
-            time.sleep(0.1)
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.2, 0.5)
         return run
 
     def ended(self, task: str, patience_s: float = PATIENCE_S) -> dict[str, Any]:

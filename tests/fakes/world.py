@@ -57,6 +57,7 @@ LIMITS = Limits(
     limit_usd=Decimal(2),
     heartbeat_s=60,
     poll_s=0.001,
+    quiet_poll_s=0.001,
     attention_s=1,
 )
 

@@ -12,7 +12,9 @@ from orchestrator.adapters.opensandbox.engine import Engine, Found
 from orchestrator.adapters.opensandbox.http import Server
 
 GONE_S = 10.0
-POLL_S = 0.05
+POLL_S, LONGEST_POLL_S = 0.05, 0.5
+_LONGER = 1.5
+"""Many sandboxes that begin at once are waited for by as many: who asks on and on keeps them from it."""
 
 log = structlog.get_logger(__name__)
 
@@ -146,10 +148,11 @@ class Ending:
 async def eventually(
     true: Callable[[], Awaitable[bool]], timeout_s: float, *, every_s: float = POLL_S
 ) -> bool:
-    """Ask until it is true; say whether it became so within `timeout_s`."""
+    """Ask until it is true, ever less often; say whether it became so within `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while not await true():
         if time.monotonic() > deadline:
             return False
         await asyncio.sleep(every_s)
+        every_s = min(every_s * _LONGER, LONGEST_POLL_S)
     return True
