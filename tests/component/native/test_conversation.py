@@ -2,7 +2,10 @@
 
 import base64
 import json
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from tests.component.native.talking import conversation
 from tests.fakes.door import TOKEN, Door, break_off, scenario, status
@@ -98,8 +101,11 @@ async def test_a_tool_that_was_not_granted_is_refused_by_the_gateway_not_by_the_
     assert door.called == [("delete_all", {})]
 
 
-async def test_a_huge_result_and_an_image_are_kept_in_files(tmp_path: Path) -> None:
+async def test_a_huge_result_and_an_image_are_kept_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """CASE-69."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     image = {
         "type": "image",
         "mimeType": "image/png",
@@ -112,7 +118,7 @@ async def test_a_huge_result_and_an_image_are_kept_in_files(tmp_path: Path) -> N
     assert len(said.result(0)) < 31_000
     kept = Path(said.result(0).split("all of it: ")[1].split(" ...]")[0])
     assert kept.stat().st_size == 10 << 20
-    assert said.result(1).startswith("[image, image/png, 3000 bytes: /tmp/sandgate-")
+    assert said.result(1).startswith(f"[image, image/png, 3000 bytes: {tmp_path}/sandgate-")
 
 
 async def test_going_round_in_circles_ends_the_run(tmp_path: Path) -> None:
