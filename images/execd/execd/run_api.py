@@ -19,6 +19,8 @@ from execd.text import LineText
 BLOCK = 256 * 1024
 SMALL = 1 << 20
 CURSOR = "EXECD-COMMANDS-TAIL-CURSOR"
+RUNNING = "EXECD-COMMAND-RUNNING"
+"""Beside the contract: it spares who follows a command from asking for its status each time, too."""
 STREAM_HEADERS = (("Cache-Control", "no-cache"), ("X-Accel-Buffering", "no"))
 
 
@@ -69,17 +71,21 @@ class RunApi:
         return of_json(told)
 
     async def logs(self, request: Request) -> Answer:
-        """Return the whole lines after `cursor`, at most about `limit` bytes (ours) of them."""
+        """Return the whole lines after `cursor`, at most about `limit` bytes (ours) of them.
+
+        And whether it ran just before they were read: once it doesn't, all that it said can be read.
+        """
         command = self._commands.get(request.args[0])
         if command.log is None:
             raise Refused(400, "NOT_IN_BACKGROUND", "only a background command has logs")
         cursor, limit = request.number("cursor", -1), request.number("limit", None)
+        running = "true" if command.running else "false"
         page = command.log.page(-1 if cursor is None else cursor, limit)
         size = sum(map(len, page.pieces))
         return Answer(
             body=b"".join(_blocks(page)) if size <= SMALL else _streamed(page),
             content_type="text/plain; charset=utf-8",
-            headers=((CURSOR, str(page.cursor)),),
+            headers=((CURSOR, str(page.cursor)), (RUNNING, running)),
             length=size,
         )
 

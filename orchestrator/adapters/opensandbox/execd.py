@@ -30,6 +30,8 @@ PAGE_BYTES = 2 << 20
 """How much of a log is asked for at once; lines longer than the bound are cut short."""
 BOUND_BYTES = 12 << 20
 CURSOR = "EXECD-COMMANDS-TAIL-CURSOR"
+RUNNING = "EXECD-COMMAND-RUNNING"
+"""Our own execd's: older ones don't say it, nor does the official one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Page:
 
     lines: Sequence[str]
     cursor: int
+    running: bool = False
+    """Whether the command is known to have run when they were read."""
 
 
 class Execd:
@@ -102,14 +106,15 @@ class Execd:
         async with self._server.call("GET", path, query=query, headers=self._headers) as answer:
             raw, cut = await read_some(answer, BOUND_BYTES)
             said = answer.headers.get(CURSOR, "")
+            running = answer.headers.get(RUNNING) == "true"
         lines = raw.decode(errors="replace").split("\n")
         if len(lines) > 1 and (cut or lines[-1] == ""):
             lines.pop()  # nothing, or the piece of a line that comes whole the next time
         if lines == [""]:
             lines = []
         if cut or not said.lstrip("-").isdigit():
-            return Page(lines, cursor + len(lines))
-        return Page(lines, int(said))
+            return Page(lines, cursor + len(lines), running)
+        return Page(lines, int(said), running)
 
     async def interrupt(self, command: str) -> None:
         """SIGINT to the command's process group; our execd sends SIGTERM and SIGKILL after it."""

@@ -76,7 +76,7 @@ class OpenSandboxes:
     async def progress(self, sandbox: Sandbox, command: str, cursor: int) -> Progress:
         """What the command said after line `cursor` (-1: from the start), and whether it still runs.
 
-        `running` turns False with the last of its lines, never before.
+        `running` turns False once the last of its lines was told, never before.
         """
         return await self._or_lost(sandbox, progress_of(self._execd(sandbox), command, cursor))
 
@@ -132,14 +132,14 @@ class OpenSandboxes:
 
 async def progress_of(execd: Execd, command: str, cursor: int) -> Progress:
     """Where a background command is, see `OpenSandboxes.progress`."""
-    # The status first: what is read after a command's end is all of it, if it fits one page.
-    status = await execd.status(command)
     page = await execd.logs(command, cursor)
-    if status.running:
+    if page.lines or page.running:  # it is over when there is nothing more to be read
         return Progress(page.lines, page.cursor, running=True)
-    if page.lines and (await execd.logs(command, page.cursor)).lines:
-        return Progress(page.lines, page.cursor, running=True)
-    return Progress(page.lines, page.cursor, running=False, exit_code=status.exit_code)
+    status = await execd.status(command)
+    if not status.running:  # only what is read after its end is all of it
+        page = await execd.logs(command, page.cursor)
+    running = status.running or bool(page.lines)
+    return Progress(page.lines, page.cursor, running, None if running else status.exit_code)
 
 
 def _free_bytes(container: Mapping[str, Any]) -> int:

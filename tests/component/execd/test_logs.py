@@ -7,7 +7,7 @@ import pytest
 
 from tests.component.execd.daemon import Daemon, running, until
 
-CURSOR = "EXECD-COMMANDS-TAIL-CURSOR"
+CURSOR, RUNNING = "EXECD-COMMANDS-TAIL-CURSOR", "EXECD-COMMAND-RUNNING"
 
 
 async def test_a_log_is_followed_by_cursor_with_the_sdk(execd: Daemon) -> None:
@@ -43,6 +43,19 @@ async def test_a_page_can_be_asked_for_in_portions(execd: Daemon) -> None:
     await execd.ended(command)
     async with execd.http.get(f"/command/{command}/logs?cursor=9&limit=10") as answer:
         assert (await answer.text(), answer.headers[CURSOR]) == ("11\n12\n13\n", "12")
+
+
+async def test_a_page_says_whether_its_command_runs(execd: Daemon) -> None:
+    command = await execd.background("while [ ! -e ~/go ]; do sleep 0.02; done; echo over")
+
+    async def said() -> tuple[str, str]:
+        async with execd.http.get(f"/command/{command}/logs") as answer:
+            return answer.headers[RUNNING], await answer.text()
+
+    assert await said() == ("true", "")
+    (execd.home / "go").touch()
+    await execd.ended(command)
+    assert await said() == ("false", "over\n")
 
 
 async def test_odd_cursors_are_refused_or_harmless(execd: Daemon) -> None:

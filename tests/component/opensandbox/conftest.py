@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from orchestrator.adapters.opensandbox.execd import CURSOR, Execd
+from orchestrator.adapters.opensandbox.execd import CURSOR, RUNNING, Execd
 from orchestrator.adapters.opensandbox.http import Server
 
 
@@ -20,6 +20,9 @@ class Sandbox:
     lines: list[str] = field(default_factory=list)
     page_lines: int = 1000
     status: Mapping[str, Any] = field(default_factory=lambda: {"running": True})
+    says_running: str | None = None
+    """What it says with a page of the log."""
+    asked_status: int = 0
     stream: bytes = b""
     file: bytes = b""
     uploaded: dict[str, bytes] = field(default_factory=dict)
@@ -50,12 +53,15 @@ class Sandbox:
 
     async def _status(self, request: web.Request) -> web.Response:
         del request
+        self.asked_status += 1
         return web.json_response(self.status)
 
     async def _logs(self, request: web.Request) -> web.Response:
         cursor = int(request.query["cursor"])
         page = self.lines[cursor + 1 : cursor + 1 + self.page_lines]
         headers = {CURSOR: str(cursor + len(page))}
+        if self.says_running is not None:
+            headers[RUNNING] = self.says_running
         return web.Response(text="".join(f"{line}\n" for line in page), headers=headers)
 
     async def _run(self, request: web.Request) -> web.StreamResponse:

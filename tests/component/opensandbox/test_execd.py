@@ -7,7 +7,7 @@ import pytest
 
 from entrance.errors import Forbidden, Malformed, NotFound, Unavailable
 from orchestrator.adapters.opensandbox import execd as module
-from orchestrator.adapters.opensandbox.execd import Execd
+from orchestrator.adapters.opensandbox.execd import Execd, Status
 from orchestrator.adapters.opensandbox.http import Server, TooLong, Unanswered
 from orchestrator.adapters.opensandbox.sandboxes import progress_of
 from tests.component.opensandbox.conftest import Sandbox
@@ -67,10 +67,12 @@ async def test_lines_come_once_and_whole(far: Sandbox, execd: Execd) -> None:
     assert (page.lines, page.cursor) == ([], 2)
 
 
-async def test_a_command_is_over_with_its_last_line_never_before(
-    far: Sandbox, execd: Execd
+@pytest.mark.parametrize("said", [None, "false", "rubbish"])
+async def test_a_command_is_over_after_its_last_line_never_before(
+    far: Sandbox, execd: Execd, said: str | None
 ) -> None:
     """CASE-91: a short command's log may need several pages."""
+    far.says_running = said
     far.lines, far.page_lines = [f"l{n}" for n in range(5)], 2
     far.status = {"running": False, "exit_code": 3}
     cursor, seen, ends = -1, list[str](), list[tuple[bool, int | None]]()
@@ -80,7 +82,34 @@ async def test_a_command_is_over_with_its_last_line_never_before(
         cursor = progress.cursor
         ends.append((progress.running, progress.exit_code))
     assert seen == far.lines
-    assert ends == [(True, None), (True, None), (False, 3)]
+    assert ends == [*[(True, None)] * 3, (False, 3)]
+
+
+async def test_a_line_that_comes_with_the_end_is_told_before_it(
+    far: Sandbox, execd: Execd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the page without it and the status that says it is over."""
+
+    async def status(*_: object) -> Status:
+        far.lines = ["last"]
+        return Status(running=False, exit_code=0, error="")
+
+    monkeypatch.setattr(Execd, "status", status)
+    progress = await progress_of(execd, "c1", -1)
+    assert (list(progress.lines), progress.running) == (["last"], True)
+    progress = await progress_of(execd, "c1", progress.cursor)
+    assert (list(progress.lines), progress.running, progress.exit_code) == ([], False, 0)
+
+
+async def test_who_says_that_it_runs_is_not_asked_for_its_status(
+    far: Sandbox, execd: Execd
+) -> None:
+    far.says_running = "true"
+    assert (await progress_of(execd, "c1", -1)).running
+    assert far.asked_status == 0
+    far.says_running = None
+    assert (await progress_of(execd, "c1", -1)).running
+    assert far.asked_status == 1
 
 
 async def test_a_log_beyond_all_bounds_is_taken_in_pieces(far: Sandbox, execd: Execd) -> None:
