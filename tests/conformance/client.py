@@ -12,11 +12,10 @@ import httpx2
 from aiohttp import ClientSession
 
 from entrance.decision import Allow, Decision
-from entrance.gated import Gate, open_gate
 from entrance.mcp.connection import Caller
 from entrance.mcp.messages import Era, Failure, Json
 from entrance.mcp.upstream.answer import Answer
-from entrance.mcp.upstream.endpoint import Endpoint, Secrets, client_session
+from entrance.mcp.upstream.endpoint import Endpoint, Outgoing, Secrets, client_session
 from entrance.mcp.upstream.server import ServerConnection
 from entrance.mcp.upstream.transports import reached
 from entrance.mcp.upstream.wire import CAPABILITIES_KEY, MODERN
@@ -83,17 +82,9 @@ class Watched(Endpoint):
         self.heard = asyncio.Event()
 
     @asynccontextmanager
-    async def open(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        message: Json | None = None,
-        url: str = "",
-        *,
-        gate: Gate = open_gate,
-    ) -> AsyncIterator[Answer]:
-        async with super().open(method, headers, message, url, gate=gate) as answer:
-            if method == "GET":
+    async def open(self, request: Outgoing) -> AsyncIterator[Answer]:
+        async with super().open(request) as answer:
+            if request.method == "GET":
                 self.heard.set()
             yield answer
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import aiohttp
 from aiohttp import hdrs
@@ -58,6 +58,18 @@ def client_session() -> aiohttp.ClientSession:
     )
 
 
+class Outgoing(NamedTuple):
+    """A request to a server; what all of them have (see `_HEADERS`), and the credential, is added."""
+
+    method: str
+    headers: Mapping[str, str]
+    message: Json | None = None
+    url: str = ""
+    """Another place than the server's own."""
+    gate: Gate = open_gate
+    """What the message waits for."""
+
+
 class Endpoint:
     """A server, as it is reached."""
 
@@ -72,18 +84,8 @@ class Endpoint:
         return self._server.url
 
     @asynccontextmanager
-    async def open(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        message: Json | None = None,
-        url: str = "",
-        *,
-        gate: Gate = open_gate,
-    ) -> AsyncIterator[Answer]:
-        """One request, and its answer while the block runs. `url`: another one than the server's own.
-
-        `gate`: what a message waits for. What it raises makes this raise Lost.
+    async def open(self, request: Outgoing) -> AsyncIterator[Answer]:
+        """One request, and its answer while the block runs. What its gate raises makes this raise Lost.
 
         A server that doesn't take what it is shown has not taken the request either: it is sent
         once more, if there is something else to show.
@@ -91,14 +93,13 @@ class Endpoint:
         Raises: Unavailable when it surely did not arrive; Lost when that isn't known; SandgateError
         when the credential can't be had.
         """
-        said = None if message is None else as_bytes(message)
         try:
-            answer = await self._ask(method, headers, said, url or self.url, gate)
+            answer = await self._ask(request)
             async with answer.response:
                 if not await self._may_show_another(answer):
                     yield answer
                     return
-            answer = await self._ask(method, headers, said, url or self.url, gate)
+            answer = await self._ask(request)
             async with answer.response:
                 yield answer
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -113,26 +114,22 @@ class Endpoint:
         why = Challenge(answer.status, told)
         return await self._secrets.refused(self._server, answer.secret, why)
 
-    async def _ask(
-        self, method: str, headers: Mapping[str, str], said: bytes | None, url: str, gate: Gate
-    ) -> Answer:
+    async def _ask(self, request: Outgoing) -> Answer:
         """The answer to one request. Who has it must give it back. Raises: aiohttp's errors."""
-        url, secret = await self._way(method, headers, url)
+        url, secret = await self._way(request)
         body, usual = None, _HEADERS
-        if said is not None:
-            body, usual = GatedBody(said, gate), _MESSAGE_HEADERS
-        sent = {**usual, **headers, **secret}
+        if request.message is not None:
+            body, usual = GatedBody(as_bytes(request.message), request.gate), _MESSAGE_HEADERS
+        sent = {**usual, **request.headers, **secret}
         response = await self._http.request(
-            method, url, data=body, headers=sent, allow_redirects=False
+            request.method, url, data=body, headers=sent, allow_redirects=False
         )
         return Answer(response.status, response.headers, response=response, secret=secret)
 
-    async def _way(
-        self, method: str, headers: Mapping[str, str], url: str
-    ) -> tuple[str, SecretHeaders]:
+    async def _way(self, request: Outgoing) -> tuple[str, SecretHeaders]:
         """Where such a request goes, and what opens the way. Raises: SandgateError."""
-        del headers
-        return url, await self._secrets.headers_for(self._server, method, url)
+        url = request.url or self.url
+        return url, await self._secrets.headers_for(self._server, request.method, url)
 
     async def say(
         self, message: Json, headers: Mapping[str, str], hear: Hear, gate: Gate, *, resumes: bool
@@ -145,7 +142,7 @@ class Endpoint:
         what was not heard, and has nothing done again. Raises: as `open`, `Answer.require_messages`
         and `Answer.tell`.
         """
-        async with self.open("POST", headers, message, gate=gate) as answer:
+        async with self.open(Outgoing("POST", headers, message, gate=gate)) as answer:
             answer.require_messages()
             outcome = await answer.tell(hear)
         tries = 0
@@ -153,7 +150,7 @@ class Endpoint:
             await asyncio.sleep(answer.retry_s)
             before = answer
             resumed = {**headers, "Last-Event-ID": before.last_id or ""}
-            async with self.open("GET", resumed) as answer:
+            async with self.open(Outgoing("GET", resumed)) as answer:
                 if answer.status != HTTPStatus.OK:
                     return None
                 answer.last_id, answer.retry_s = before.last_id, before.retry_s

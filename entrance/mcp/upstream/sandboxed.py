@@ -5,7 +5,7 @@ while that it is being started, and who listens hears when it is there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -13,11 +13,10 @@ from http import HTTPStatus
 import aiohttp
 
 from entrance.errors import NotFound, SandgateError, Unavailable
-from entrance.gated import Gate, open_gate
 from entrance.mcp.connection import Caller, Kind, Lost, Starting, Tell
 from entrance.mcp.messages import Failure, Json
 from entrance.mcp.upstream.answer import Answer
-from entrance.mcp.upstream.endpoint import Endpoint
+from entrance.mcp.upstream.endpoint import Endpoint, Outgoing
 from entrance.mcp.upstream.server import IDLE_S, Reached, ServerConnection
 from entrance.mcp.upstream.streamable import StreamableHttp
 from entrance.ports import McpServer, ServerSandboxes
@@ -50,17 +49,9 @@ class SandboxedEndpoint(Endpoint):
         self._session = session
 
     @asynccontextmanager
-    async def open(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        message: Json | None = None,
-        url: str = "",
-        *,
-        gate: Gate = open_gate,
-    ) -> AsyncIterator[Answer]:
+    async def open(self, request: Outgoing) -> AsyncIterator[Answer]:
         try:
-            async with super().open(method, headers, message, url, gate=gate) as answer:
+            async with super().open(request) as answer:
                 if OURS not in answer.headers:
                     raise _on_the_way(self._server.name, answer.status)
                 yield answer
@@ -69,12 +60,9 @@ class SandboxedEndpoint(Endpoint):
                 self._sandboxes.doubt(self._session, self._server)
             raise
 
-    async def _way(
-        self, method: str, headers: Mapping[str, str], url: str
-    ) -> tuple[str, SecretHeaders]:
+    async def _way(self, request: Outgoing) -> tuple[str, SecretHeaders]:
         """What belongs to a session starts nothing: the session ended with its server."""
-        del method, url
-        start = _SESSION not in headers
+        start = _SESSION not in request.headers
         try:
             place = await self._sandboxes.reach(self._session, self._server, start=start)
         except Unavailable as error:

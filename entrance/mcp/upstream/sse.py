@@ -14,7 +14,7 @@ from entrance.mcp.connection import Lost
 from entrance.mcp.messages import Json
 from entrance.mcp.upstream.answer import EVENTS, message_of
 from entrance.mcp.upstream.channel import OpenChannel
-from entrance.mcp.upstream.endpoint import Endpoint
+from entrance.mcp.upstream.endpoint import Endpoint, Outgoing
 from entrance.mcp.upstream.events import Event
 from entrance.session import Session
 
@@ -30,7 +30,7 @@ class SseChannel:
         self._events = events
 
     async def send(self, message: Json) -> None:
-        async with self._endpoint.open("POST", {}, message, self._place) as answer:
+        async with self._endpoint.open(Outgoing("POST", {}, message, self._place)) as answer:
             if answer.status == HTTPStatus.NOT_FOUND:
                 raise NotFound("the server has forgotten the session")
             answer.require_messages()
@@ -49,7 +49,7 @@ def over_sse(endpoint: Endpoint) -> OpenChannel:
 
     @asynccontextmanager
     async def opening(_: Session) -> AsyncIterator[SseChannel]:
-        async with endpoint.open("GET", {"Accept": EVENTS}) as answer:
+        async with endpoint.open(Outgoing("GET", {"Accept": EVENTS})) as answer:
             answer.require_messages()
             if answer.response.content_type != EVENTS:
                 raise Malformed("the server has no stream of events there")

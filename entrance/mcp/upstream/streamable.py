@@ -13,7 +13,7 @@ from entrance.mcp.messages import Failure, Json
 from entrance.mcp.upstream import wire
 from entrance.mcp.upstream.answer import Answer
 from entrance.mcp.upstream.carrier import SAID_BY, Hear, Stray
-from entrance.mcp.upstream.endpoint import Endpoint
+from entrance.mcp.upstream.endpoint import Endpoint, Outgoing
 from entrance.session import Session
 
 log = structlog.get_logger()
@@ -69,7 +69,7 @@ class StreamableHttp:
             raise Lost("the server doesn't take a message") from error
 
     async def _sent(self, message: Json) -> None:
-        async with self._endpoint.open("POST", self._headers, message) as answer:
+        async with self._endpoint.open(Outgoing("POST", self._headers, message)) as answer:
             if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
                 what = message.get("method", "an answer")
                 raise Malformed(f"the server doesn't take {what}: HTTP {answer.status}")
@@ -85,7 +85,7 @@ class StreamableHttp:
         async def heard(said: Json, _: Answer) -> None:
             await stray(said)
 
-        async with self._endpoint.open("GET", self._headers) as answer:
+        async with self._endpoint.open(Outgoing("GET", self._headers)) as answer:
             if answer.status == HTTPStatus.OK:
                 await answer.tell(heard)
 
@@ -95,7 +95,7 @@ class StreamableHttp:
         try:
             async with (
                 asyncio.timeout(_GOODBYE_S),
-                self._endpoint.open("DELETE", self._headers) as answer,
+                self._endpoint.open(Outgoing("DELETE", self._headers)) as answer,
             ):
                 log.info("session_ended", status=answer.status)
         except (SandgateError, TimeoutError) as error:

@@ -21,6 +21,7 @@ from tests.servers.odd_sse import odd_sse
 from tests.servers.wire import Wire
 from tests.waiting import until
 
+type Asking = asyncio.Task[tuple[int, dict[str, Any]]]
 SERVERS: dict[str, tuple[Any, str, Era, Transport]] = {
     "modern": (modern_mcp, "act", "modern", "http"),
     "handshake": (odd_server, "count", "handshake", "http"),
@@ -47,11 +48,16 @@ class Scene:
         async with http.post(f"{self.door.url}/mcp", json=body, headers=headers) as answer:
             return answer.status, await answer.json()
 
-    async def decided(self) -> bytes:
-        """Wait until the disk is at the decision, and all that may be done meanwhile is; what was sent."""
-        await until(lambda: bool(self.disk.begun))
-        await asyncio.sleep(0.1)
-        return self.wire.sent
+    @asynccontextmanager
+    async def undecided(self, http: ClientSession, tool: str = "") -> AsyncIterator[Asking]:
+        """A call while the disk is at its decision: all that may be done is, and nothing was sent."""
+        before = self.wire.sent
+        async with asyncio.TaskGroup() as tasks:
+            asking = tasks.create_task(self.call(http, tool))
+            await until(lambda: bool(self.disk.begun))
+            await asyncio.sleep(0.1)
+            assert self.wire.sent == before
+            yield asking
 
 
 @asynccontextmanager
@@ -81,9 +87,7 @@ async def at(
 
 async def test_a_call_is_prepared_meanwhile_and_not_sent(at: Scene, http: ClientSession) -> None:
     before = at.wire.sent
-    async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(at.call(http))
-        assert await at.decided() == before
+    async with at.undecided(http) as asking:
         at.disk.end()
         status, answer = await asking
     assert (status, answer["result"].get("isError", False)) == (200, False)
@@ -95,9 +99,7 @@ async def test_a_decision_that_can_not_be_recorded_is_not_acted_upon(
     at: Scene, http: ClientSession
 ) -> None:
     before = at.wire.sent
-    async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(at.call(http))
-        await at.decided()
+    async with at.undecided(http) as asking:
         at.disk.end(OSError("no space left on device"))
         status, answer = await asking
     assert (status, "can't be recorded" in str(answer)) == (503, True)
@@ -111,9 +113,7 @@ async def test_of_a_call_that_is_given_up_meanwhile_its_server_hears_nothing(
     at: Scene, http: ClientSession
 ) -> None:
     before = at.wire.sent
-    async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(at.call(http))
-        await at.decided()
+    async with at.undecided(http) as asking:
         asking.cancel()
     await asyncio.sleep(0.05)
     at.disk.end()
@@ -125,9 +125,10 @@ async def test_of_a_call_that_is_given_up_meanwhile_its_server_hears_nothing(
 async def test_a_tool_of_our_own_waits_as_well(
     tmp_path: Path, model: ModelServer, http: ClientSession
 ) -> None:
-    async with scene(tmp_path, model, "modern") as at, asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(at.call(http, "delete_item"))
-        await at.decided()
+    async with (
+        scene(tmp_path, model, "modern") as at,
+        at.undecided(http, "delete_item") as asking,
+    ):
         assert not at.door.tools.calls
         at.disk.end()
         assert (await asking)[0] == 200
